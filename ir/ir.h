@@ -1,0 +1,165 @@
+/* ThreadedIr: the only road from source to bytecode.
+ *
+ * A unit is a list of functions (methods, blocks that are real closures, scripts). A function's body is a tree of frames; a frame
+ * is a list of statements and the atom it yields. Every state effect on a local is visible as a version:
+ *
+ *   Bind    t7 = ADD t3 count@2          computes into a temp; temps are bound once
+ *   Snap    t8 = count@2                 SnapTemp: keeps a version for an operand left of a rebind (ADR 0131 section 1a)
+ *   Set     count@3 = t7                 assignment: the next version of the local
+ *   Construct c2 t9 = If|While|Count|OnDo|Ensure (frames...) threads [count]
+ *   Rebind  count@4 = c2                 LocalRebind: the local takes the version the construct hands out
+ *   Discard c2                           DiscardLocals, at the end of a MethodBody only
+ *   Return / NonLocal / Fail
+ *
+ * Modes: a local lives in a register of its function, or (when a real closure writes it) in a carrier of the home activation,
+ * process->carriers, read and written where it stands; `IrLocal.mode` says which, and the lowering of Set and Rebind is a function
+ * of that mode and of membership in the frame's `threads`:
+ *   register, member of a Protected frame   body versions in a shadow register; the Rebind is the move back, the error edge
+ *                                           and the cleanup use the untouched home register (entry version)
+ *   register, otherwise                     the home register is written in place; the Rebind costs nothing
+ *   carrier                                 CARRYPUT at the Set; the Rebind costs nothing; regions revert by their snapshot
+ *   binding (script root)                   as register; the script's answer carries the final versions to the session
+ * Class variables and actor state are homes, not families of versions: GETCV/SETCV/GETSTATE/SETSTATE act where they stand,
+ * and regions revert them by snapshot. SelfVt (TestCase `self.x :=`) is the local named `self`.
+ *
+ * Owner: one compilation; everything lives in the arena-like IrUnit and goes with ir_unit_free.
+ */
+#ifndef BT_IR_H
+#define BT_IR_H
+
+#include "vm/bytecode/bytecode.h"
+#include "vm/bytecode/diag.h"
+
+typedef enum {
+#define IROP(name, operands, imm, effects, doc) IR_##name,
+#include "ir/ir_ops.def"
+#undef IROP
+    IR_OP_COUNT
+} IrOp;
+
+typedef enum {
+#define FRAME(name, doc) FRAME_##name,
+#include "ir/ir_frames.def"
+#undef FRAME
+    FRAME_KIND_COUNT
+} IrFrameKind;
+
+typedef enum {
+#define VERIFY_ERROR(name, doc) VERIFY_##name,
+#include "ir/verify_errors.def"
+#undef VERIFY_ERROR
+    VERIFY_ERROR_COUNT
+} IrVerifyError;
+
+typedef enum { ATOM_TEMP, ATOM_LOCAL, ATOM_SELF, ATOM_NIL, ATOM_TRUE, ATOM_FALSE, ATOM_INT /* index holds an int32 */ } IrAtomKind;
+typedef struct { IrAtomKind kind; uint32_t index; uint32_t version; } IrAtom;
+
+typedef enum { LOCAL_REGISTER, LOCAL_CARRIER, LOCAL_BINDING } IrLocalMode;
+typedef enum { FAMILY_LOCAL, FAMILY_SELFVT } IrFamily;
+typedef struct {
+    const char *name;
+    IrLocalMode mode;
+    IrFamily family;
+    uint32_t carrier;   /* LOCAL_CARRIER: index from the home's base */
+    bool outer;         /* in a block: a carrier local of the home method, version 0 exists at entry */
+    uint32_t binding;   /* LOCAL_BINDING: index in IrUnit.bindings */
+} IrLocal;
+
+typedef struct IrFrame IrFrame;
+typedef enum { STMT_BIND, STMT_SNAP, STMT_SET, STMT_CONSTRUCT, STMT_REBIND, STMT_DISCARD, STMT_RETURN, STMT_NONLOCAL, STMT_FAIL } IrStmtKind;
+
+/* Constructs and their frames, in order:
+ *   If      operand 0 = condition; frames[0] taken if it is true, frames[1] if it is false (both BranchArm). If it is neither, the
+ *           ordinary send of selector `imm` (symbol constant, `flags` arguments, all nil) gives the value (does_not_understand, mostly);
+ *           imm = BC_NONE: the condition is a Boolean for certain
+ *   While   frames[0] Condition (yields the test), frames[1] Loop; `negate` for whileFalse:; yields nil; a test that is no Boolean: as If
+ *   Repeat  frames[0] Loop
+ *   Count   operands start, stop, step (numbers, tested before by ISINT or known); frames[0] Loop, whose index arrives in local `index_local` as a new version
+ *   OnDo    frames[0] Protected, frames[1] Handler; operand 0 = filter; the exception arrives in temp `exception`
+ *   Ensure  frames[0] Protected, frames[1] Cleanup
+ * Result tryDo: with a literal block is an OnDo whose filter is nil (matches everything). */
+typedef enum { CONSTRUCT_IF, CONSTRUCT_WHILE, CONSTRUCT_REPEAT, CONSTRUCT_COUNT, CONSTRUCT_ONDO, CONSTRUCT_ENSURE, CONSTRUCT_KIND_COUNT } IrConstructKind;
+
+typedef struct IrStmt {
+    IrStmtKind kind;
+    Span span;
+    uint32_t temp;          /* BIND, SNAP, CONSTRUCT: the temp bound */
+    IrOp op;                /* BIND */
+    uint32_t operand_count;
+    IrAtom *operands;       /* BIND, CONSTRUCT; RETURN, NONLOCAL: one; SET: one (the value); FAIL: at most one */
+    uint32_t imm;           /* BIND: constant, function, integer or name (constant index) as the op's row says; FAIL: see opcode RAISE/MATCHFAIL */
+    uint8_t flags;          /* BIND sends: SITE_* ; IR_TAIL if the send stands in tail position and its frame allows it */
+    uint32_t local, version;/* SNAP (source), SET, REBIND (target) */
+    uint32_t construct;     /* CONSTRUCT: own id; REBIND, DISCARD: the construct read */
+    IrConstructKind construct_kind;
+    bool negate;
+    uint32_t index_local;   /* COUNT */
+    uint32_t exception;     /* ONDO: temp that holds the exception in the handler */
+    bool snapshot, restore; /* ONDO, ENSURE: the two halves of the region; always true in well-formed IR */
+    uint32_t thread_count;
+    uint32_t *threads;      /* CONSTRUCT: locals it hands out */
+    uint32_t frame_count;
+    IrFrame **frames;
+} IrStmt;
+enum { IR_TAIL = 0x80 };
+enum { FAIL_CASE_CLAUSE = 0, FAIL_BADMATCH = 1, FAIL_COMPILE_ERROR = 2 /* imm = constant with the text */ };
+
+struct IrFrame {
+    IrFrameKind kind;
+    uint32_t thread_count;
+    uint32_t *threads;      /* locals of outer frames that this frame writes (directly or through nested constructs) */
+    uint32_t stmt_count, stmt_capacity;
+    IrStmt **stmts;
+    IrAtom value;           /* what the frame yields; meaningless if `ends` */
+    bool ends;              /* last statement is Return, NonLocal or Fail */
+};
+
+typedef struct {
+    BcFnKind kind, home_kind;
+    const char *name;        /* selector of the method (of the home method, for a block) */
+    const char *class_name;  /* or NULL */
+    bool class_side;
+    uint8_t flags;           /* FN_* */
+    uint32_t param_count;    /* locals 0 .. param_count-1 at version 0 */
+    uint32_t local_count, local_capacity; IrLocal *locals;
+    uint32_t temp_count, construct_count, carrier_count;
+    uint32_t capture_count, capture_capacity; BcCapture *captures; /* CAP_REGISTER: `index` is resolved by emit from capture_atoms[i] */
+    IrAtom *capture_atoms;   /* parallel to captures: in terms of the *creating* function, at the CLOSURE statement's position */
+    IrFrame *body;
+    Span span;
+} IrFunction;
+
+typedef struct IrArena IrArena;
+typedef struct {
+    IrArena *arena;
+    uint32_t function_count, function_capacity; IrFunction **functions;
+    uint32_t const_count, const_capacity; BcConst *consts;  /* BcText bytes live in the arena */
+    BcUnit *shell; /* classes, extensions, script, bindings, names: filled by lowering, completed by emit; owned until emit takes it */
+} IrUnit;
+
+/* ir/ir_build.c: allocation and small constructors; all memory belongs to the unit. */
+IrUnit *ir_unit_new(void);
+void ir_unit_free(IrUnit *unit);
+void *ir_alloc(IrUnit *unit, size_t size); /* zeroed */
+char *ir_text(IrUnit *unit, const char *bytes, size_t length);
+uint32_t ir_const_int(IrUnit *unit, int64_t i);          /* constants are shared within a unit */
+uint32_t ir_const_float(IrUnit *unit, double d);
+uint32_t ir_const_string(IrUnit *unit, const char *bytes, size_t length);
+uint32_t ir_const_symbol(IrUnit *unit, const char *bytes, size_t length);
+IrFunction *ir_function_new(IrUnit *unit, uint32_t *index);
+uint32_t ir_local_new(IrUnit *unit, IrFunction *fn, const char *name, IrLocalMode mode);
+IrFrame *ir_frame_new(IrUnit *unit, IrFrameKind kind);
+IrStmt *ir_stmt_add(IrUnit *unit, IrFrame *frame, IrStmtKind kind, Span span);
+
+/* ir/ir_print.c, ir/ir_parse.c: text form; ir_parse(ir_print(u)) equals u. */
+char *ir_print(const IrUnit *unit);
+IrUnit *ir_parse(const char *text, size_t length, DiagList *diags);
+
+/* ir/ir_verify.c: up to 20 findings appended to diags (category internal_verifier); true if none. One linear pass. */
+typedef struct IrVerified IrVerified; /* a unit that passed; only ir_verify makes one */
+IrVerified *ir_verify(IrUnit *unit, DiagList *diags);
+
+/* ir/ir_emit.c: takes verified IR and nothing else. NULL (with a diagnostic) if a function is too large. */
+BcUnit *ir_emit(IrVerified *verified, DiagList *diags);
+
+#endif

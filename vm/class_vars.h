@@ -1,0 +1,37 @@
+/* Class variables: the one home (ADR 0130). The only module that touches ClassVarHome.
+ *
+ * Invariants: at most one live invocation per process; install and uninstall are the only writers of live and live_class together;
+ * nothing nests. A snapshot (with_snapshot) is a read-only view that never counts as the process's invocation. */
+#ifndef BT_VM_CLASS_VARS_H
+#define BT_VM_CLASS_VARS_H
+
+#include "vm/error.h"
+#include "vm/process.h"
+
+/* Invocation entry and exit, one pair. install asserts absence first: internal_error (PRIM_RAISE) leaves everything intact. */
+PrimStatus class_vars_install(Process *p, Class *c);
+/* keep: the live record becomes the committed one (normal answer, foreign ^); else the entry record stays (escaping error). */
+void class_vars_uninstall(Process *p, bool keep);
+bool class_vars_present(const Process *p, uint32_t class_id);
+
+/* Access from code whose self is class object `self_class`. capture: V_HOLE, or the value from block creation. */
+PrimStatus class_vars_get(Process *p, Site *site, Value self_class, Value capture, Value *out);
+PrimStatus class_vars_put(Process *p, Site *site, Value self_class, Value value);
+PrimStatus class_vars_has(Process *p, Site *site, Value self_class, Value capture, Value *out);
+/* For a block's capture list: the live value of the variable at home, `outer` (the enclosing block's capture) away. */
+Value class_vars_capture(Process *p, Value self_class, Value name, Value outer);
+
+/* Regions: V_HOLE outside an invocation; restore of V_HOLE does nothing and plants nothing. */
+Value class_vars_snapshot(Process *p);
+void class_vars_restore(Process *p, Value snapshot);
+
+/* The four with_snapshot sites: installs a read-only view (committed record of the class, already copied into p's heap) unless the class's
+ * key is present; *installed says what clear_view must undo. */
+void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *installed);
+void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous);
+
+/* Declared initial values: the class process's first record. */
+PrimStatus class_vars_reset(Process *p, Value record);
+Value class_vars_committed(Process *p);
+
+#endif

@@ -1,0 +1,65 @@
+/* Linked code: what the loader makes of a checked BcUnit. Immutable once published, but for the cache words of the sites.
+ * Owner: the CodeUnit, which is reference counted by class tables, the loader, processes' heaps and frames (see heap.h). */
+#ifndef BT_VM_CODE_H
+#define BT_VM_CODE_H
+
+#include <stdatomic.h>
+#include "vm/bytecode/bytecode.h"
+#include "vm/object.h"
+
+typedef struct BtVm BtVm;
+typedef struct CodeUnit CodeUnit;
+typedef struct Class Class;
+typedef struct Method Method;
+
+/* One inline cache. word = dispatch class id << 32 | method index + 1, 0 = empty; release store, acquire load; zeroed by installs.
+ * State and class-variable sites: word = class id << 32 | slot + 1. */
+typedef struct {
+    Value name;       /* selector, field, class variable or class name symbol */
+    uint8_t argc, flags;
+    uint16_t capture;
+    _Atomic uint64_t word, word2;
+} Site;
+
+typedef struct Function {
+    CodeUnit *unit;
+    const Instr *code;
+    Site *sites;
+    const BcFunction *bc;      /* regions, lines, captures, spans */
+    Value name;                /* selector symbol */
+    Value class_name;          /* symbol or nil */
+    uint16_t param_count, register_count, capture_count;
+    uint8_t kind, home_kind, flags;
+    bool class_side;
+} Function;
+
+struct CodeUnit {
+    _Atomic uint32_t refs;
+    bool transient;            /* an evaluation: its closures are counted by heaps, its literals copied on use */
+    BtVm *vm;
+    BcUnit *bc;
+    uint32_t function_count;
+    Function *functions;
+    Value *consts;             /* literals in unit memory, flagged OBJ_LITERAL */
+    uint64_t *literal_words;
+    size_t literal_size;
+};
+
+/* A method as found in a class's table. Lives in vm->methods by index (never reused while a cache may name it). */
+struct Method {
+    Value selector;
+    const Function *fn;        /* kept alive by the class table's count on its unit */
+    Class *owner;              /* class (or, for extensions, extended class) in which it was found */
+    uint32_t index;
+    uint8_t flags;             /* METHOD_* of bytecode.h */
+    bool class_side, extension;
+    const char *doc;           /* or NULL; unit memory */
+};
+
+CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t reason_size); /* checks, then takes bc over; NULL = refused, bc still the caller's */
+void code_retain(CodeUnit *unit);
+void code_release(CodeUnit *unit);
+/* Source line (1-based) of an instruction, 0 if unknown. */
+uint32_t function_line(const Function *fn, const Instr *pc);
+
+#endif

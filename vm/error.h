@@ -1,0 +1,38 @@
+/* Structured errors: builds exception instances and leaves them pending in the process.
+ *
+ * Every function that raises sets process->exception and answers PRIM_RAISE (or false / V_HOLE, where said), so callers write
+ * `return error_raise(...)`. Source of messages: errors.def (spec errors.md section 3). */
+#ifndef BT_VM_ERROR_H
+#define BT_VM_ERROR_H
+
+#include "vm/prim.h"
+
+typedef enum {
+#define ERROR_KIND(name, class_name, with_selector, without) ERR_##name,
+#include "vm/errors.def"
+#undef ERROR_KIND
+    ERROR_KIND_COUNT
+} ErrorKind;
+
+/* class_name and selector: Symbols or nil. text NULL: the template's message. hint may be NULL. details: a Dictionary or nil (rooted by
+ * the callee). If the exception itself cannot be allocated, a preallocated resource_error takes its place. MAY_GC. */
+PrimStatus error_raise(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text, const char *hint, Value details);
+/* printf-like message text (UTF-8). */
+PrimStatus error_raisef(Process *p, ErrorKind kind, Value class_name, Value selector, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* The usual ones. */
+PrimStatus error_type(Process *p, Value receiver, Value selector, const char *hint);
+PrimStatus error_arith(Process *p);                         /* type_error "bad arithmetic operation" */
+PrimStatus error_argument(Process *p, Value receiver, Value selector, const char *hint);
+PrimStatus error_resource(Process *p, const char *hint);
+PrimStatus error_dnu(Process *p, Value receiver, Value selector, const char *hint); /* hint NULL: the usual one */
+/* Raises with a kind given as text (unlisted kinds use the generic template). Exception class by the kind table. */
+PrimStatus error_raise_symbol(Process *p, Value kind_symbol, Value class_name, Value selector, const char *text, const char *hint, Value details);
+
+const char *error_kind_name(ErrorKind kind);
+/* Exception class id for a kind symbol (spec errors.md section 2). */
+uint32_t error_class_of_kind(Process *p, Value kind_symbol);
+/* True if v is an instance of Exception or below. */
+bool value_is_exception(BtVm *vm, Value v);
+
+#endif

@@ -1,0 +1,21 @@
+/* The bytecode interpreter and the serving of messages.
+ *
+ * interp_run executes p until its slice ends, it waits, it has served all it can, or it ends. No C recursion for Beamtalk calls; all
+ * state is in the process and its frames; safepoints are calls, returns and back edges. */
+#ifndef BT_VM_INTERP_H
+#define BT_VM_INTERP_H
+
+#include "vm/sched.h"
+
+RunOutcome interp_run(Process *p);
+/* Renders the process's current stack (elided callers included) as a List of StackFrame instances. V_HOLE = resource_error. MAY_GC. */
+Value interp_stack_trace(Process *p);
+/* vm/stack.c: frames. NULL = stack limit reached (resource_error pending). */
+Frame *stack_push(Process *p, const Function *fn, Value *window, unsigned argc);
+void stack_pop(Process *p);
+void stack_release(Process *p);
+void stack_trim_idle(Process *p);
+/* Visits every register and frame Value that is a root: the collector's view of the stack. */
+void stack_each_root(Process *p, void (*visit)(void *context, Value *slots, size_t count), void *context);
+
+#endif

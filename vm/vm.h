@@ -1,0 +1,34 @@
+/* The VM: everything hangs from here; two VMs in one host process are independent. */
+#ifndef BT_VM_VM_H
+#define BT_VM_VM_H
+
+#include "vm/compile_service.h"
+#include "vm/interp.h"
+
+typedef struct Schedulers Schedulers; /* vm/sched.c */
+typedef struct ClassTable ClassTable; /* vm/class.c */
+typedef struct IoThread IoThread;     /* vm/io.c */
+
+struct BtVm {
+    SymbolTable *symbols;
+    ClassTable *classes;
+    Schedulers *schedulers;
+    IoThread *io;
+    CompileService compiler;
+    uint32_t max_symbols;
+    size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
+    bool no_tail_calls, seeded;
+    uint64_t seed;
+    _Atomic bool failed;        /* a VM structure could not be had: processes stop, API calls answer so */
+    _Atomic int exit_status;    /* >= 0 once Program exit: or System halt: was sent, else -1 */
+    /* stress switches (models.md 2.8), read once from the environment by vm_new of stress builds */
+    bool gc_stress, yield_stress, segment_stress;
+    uint64_t alloc_fail_at;
+    void (*out)(void *context, const char *bytes, size_t length);  /* program output; NULL = stdout, buffered */
+    void (*log)(void *context, const char *bytes, size_t length);  /* log lines; NULL = stderr */
+    void *io_context;
+    struct Workspace *workspace; /* sessions, globals (vm/api) */
+};
+
+/* vm/alloc.h: all native memory (mimalloc, or libc in sanitizer builds). */
+#endif
