@@ -5,9 +5,8 @@
  * needs them says which nodes it owns. Texts (`Text`) may point into the source text, so the source must
  * outlive the tree, and they are not NUL-terminated.
  *
- * The tree's depth is bounded by the parser (PARSE_MAX_DEPTH in parser.h counts nested constructs; chains
- * that are built by loops, such as `a b c d ...` or `1 + 2 + 3 ...`, nest to the left and are bounded by
- * PARSE_MAX_CHAIN), so a recursive walk with small frames is safe.
+ * Depth is bounded by the parser, in all directions: `height` is 1 above the highest child, at most
+ * PARSE_MAX_HEIGHT (parser.h), so a recursive walk with small frames is safe.
  */
 #ifndef BT_COMPILER_AST_H
 #define BT_COMPILER_AST_H
@@ -51,8 +50,8 @@ typedef enum { SEG_SIGN_NONE, SEG_SIGNED, SEG_UNSIGNED } SegmentSign;
 typedef enum { SEG_ENDIAN_NONE, SEG_BIG, SEG_LITTLE, SEG_NATIVE } SegmentEndian;
 
 struct Node {
-    uint16_t kind; /* AstKind */
-    uint16_t spare;
+    uint16_t kind;   /* AstKind */
+    uint16_t height; /* of the tree below; leaves are 0 */
     Span span;
     void *facts; /* for the passes after parsing; NULL from the parser */
     union {

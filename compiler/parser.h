@@ -17,9 +17,10 @@
  * pattern). */
 #define PARSE_MAX_NESTING 64
 /* All recursion of the parser, the above included. */
-#define PARSE_MAX_DEPTH 512
-/* Left-nested chains: `a b c ...`, `1 + 1 + ...`, `self.a.b...`. */
-#define PARSE_MAX_CHAIN 10000
+#define PARSE_MAX_DEPTH 256
+/* Height of any expression tree; what is higher becomes an error. Long chains (`a b c ...`, `1 + 1 + ...`)
+ * reach it. */
+#define PARSE_MAX_HEIGHT 4000
 
 typedef struct {
     SourceFile *source;
