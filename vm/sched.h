@@ -19,13 +19,25 @@ typedef enum {
 } RunOutcome;
 
 /* ---- processes ---- */
+/* Where a PLAIN process leaves how it ended, for whoever started it from outside (evaluations, main). Owner: the starter; it must
+ * outlive the process. `reply` may be read once `done` is set (release store, acquire load). */
+typedef struct Completion {
+    _Atomic bool done;
+    Reply reply; /* VALUE: the answer; ERROR: the exception; NLR: a ^ that found no home; DEAD: killed, value = reason symbol. The fragment is the reader's */
+} Completion;
+
 typedef struct SpawnOptions {
     ProcessRole role;
     Value self_ref;           /* actor: V_NIL (made by spawn from class_id), class: the class object */
     uint32_t class_id;        /* actor: its class */
     Process *parent;          /* link target, or NULL */
     size_t heap_limit_words, stack_limit_words; /* 0 = VM default */
+    bool ignore_link_exits;   /* the main process of `run`, class processes */
+    Completion *completion;   /* PLAIN, or NULL */
 } SpawnOptions;
+/* Serving side (vm/serve.c) calls this once when a PLAIN process has its answer, or an error has reached its base: copies the term into the
+ * Completion (if any); the process then returns RUN_DONE with link.exit_reason set (normal, or the error). */
+void process_complete(Process *p, ReplyKind kind, Value value);
 /* A new IDLE process. NULL: limit or memory (nothing pending). Any scheduler thread. */
 Process *process_new(BtVm *vm, const SpawnOptions *options);
 /* Makes a PLAIN process run `callable` (closure, copied) with arguments, or, selector given, send it: enqueued at once. */
