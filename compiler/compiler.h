@@ -1,34 +1,40 @@
 /* The compiler's front door: source text to a verified, emitted unit.
  *
- * The corridor: parse -> analyse (names, block facts, class table, checks) -> lower -> ir_verify -> ir_emit. */
+ * The corridor: parse -> analyse (names, block facts, class table, checks) -> lower -> ir_verify -> ir_emit.
+ */
 #ifndef BT_COMPILER_H
 #define BT_COMPILER_H
 
 #include "ir/ir.h"
 
-/* What the compiler must know of classes that exist already (library, loaded modules): asked by name, answered by the caller. */
+/* What the compiler must know of classes that exist already (library, loaded modules): asked by name,
+ * answered by the caller. */
 typedef struct {
     bool known;
-    const char *superclass;         /* NULL for the root */
-    uint8_t kind, flags;            /* BcClassKind, CLASS_* */
+    const char *superclass; /* NULL for the root */
+    uint8_t kind, flags;    /* BcClassKind, CLASS_* */
     bool has_class_vars;
-    uint32_t field_count; const char *const *fields;          /* all, inherited included */
-    uint32_t class_var_count; const char *const *class_vars;  /* own */
+    uint32_t field_count;
+    const char *const *fields; /* all, inherited included */
+    uint32_t class_var_count;
+    const char *const *class_vars; /* own */
 } CompilerClass;
 typedef struct {
     void *context;
     bool (*find_class)(void *context, const char *name, CompilerClass *out);
     /* Does the class (or its chain) define this selector on this side? flags: METHOD_*. */
-    bool (*find_method)(void *context, const char *class_name, const char *selector, bool class_side, uint8_t *flags);
+    bool (*find_method)(void *context, const char *class_name, const char *selector, bool class_side,
+                        uint8_t *flags);
 } CompilerWorld;
 
 typedef struct {
-    const char *name;               /* file name for diagnostics */
-    bool stdlib;                    /* pragmas allowed; classes flagged CLASS_STDLIB, class methods METHOD_DIRECT */
-    bool script;                    /* top-level expressions allowed (run, eval, REPL) */
-    bool session;                   /* unknown names are looked up in the session at run time rather than an error */
-    bool spoil_methods;             /* beamtalk test: a semantic error in one method body spoils that method only */
-    const BcText *bindings; uint32_t binding_count; /* names that exist in the session */
+    const char *name;   /* file name for diagnostics */
+    bool stdlib;        /* pragmas allowed; classes flagged CLASS_STDLIB, class methods METHOD_DIRECT */
+    bool script;        /* top-level expressions allowed (run, eval, REPL) */
+    bool session;       /* unknown names are looked up in the session at run time rather than an error */
+    bool spoil_methods; /* beamtalk test: a semantic error in one method body spoils that method only */
+    const BcText *bindings;
+    uint32_t binding_count; /* names that exist in the session */
     CompilerWorld world;
 } CompileOptions;
 
@@ -37,6 +43,7 @@ BcUnit *compile_source(const CompileOptions *options, const char *source, size_t
 /* The same, stopping at verified IR (beamtalk ir). */
 IrUnit *compile_to_ir(const CompileOptions *options, const char *source, size_t length, DiagList *diags);
 /* One method definition for an existing class. */
-BcUnit *compile_method_source(const CompileOptions *options, const char *class_name, bool class_side, const char *source, size_t length, DiagList *diags);
+BcUnit *compile_method_source(const CompileOptions *options, const char *class_name, bool class_side,
+                              const char *source, size_t length, DiagList *diags);
 
 #endif
