@@ -30,5 +30,22 @@ struct BtVm {
     struct Workspace *workspace; /* sessions, globals (vm/api) */
 };
 
+/* vm/vm.c. What bt_vm_new hands down; zero = default everywhere. */
+typedef struct VmConfig {
+    unsigned schedulers;
+    bool seeded, no_tail_calls;
+    uint64_t seed;
+    size_t heap_limit_words, stack_limit_words;
+    void (*out)(void *context, const char *bytes, size_t length);
+    void (*log)(void *context, const char *bytes, size_t length);
+    void *io_context;
+} VmConfig;
+/* Structures only: no library, no compiler, no threads yet. NULL: no memory. */
+BtVm *vm_new(const VmConfig *config);
+/* Stops every process and thread, flushes output, frees all. */
+void vm_free(BtVm *vm);
+/* One log line (a newline is added). Any thread. */
+void vm_log(BtVm *vm, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* vm/alloc.h: all native memory (mimalloc, or libc in sanitizer builds). */
 #endif
