@@ -1,0 +1,65 @@
+/* What the files of vm/api share. Not part of the public contract. */
+#ifndef BT_API_INTERNAL_H
+#define BT_API_INTERNAL_H
+
+#include <pthread.h>
+#include "beamtalk.h"
+#include "compiler/compiler.h"
+#include "vm/alloc.h"
+#include "vm/vm.h"
+
+struct bt_vm {
+    BtVm *core;
+};
+
+/* A term that outlives its process: a fragment and the value in it. Immediates need no fragment. */
+typedef struct {
+    Fragment *fragment;
+    Value value;
+} Kept;
+
+typedef struct {
+    char *name;
+    uint32_t length;
+    Kept kept;
+} Binding;
+
+struct bt_session {
+    bt_vm *vm;
+    pthread_mutex_t lock; /* one evaluation at a time; never held by a scheduler */
+    Binding *bindings;
+    uint32_t binding_count, binding_capacity;
+};
+
+struct bt_result {
+    bt_status status;
+    char *print_string, *shown, *repl_text, *diagnostics;
+    char *error_class, *error_kind, *error_message, *error_hint, *error_selector, *stack, *definitions;
+    int exit_status;
+};
+
+/* vm/api/world.c: answers the compiler's questions from the class table. */
+typedef struct World World;
+World *world_new(BtVm *vm);
+void world_free(World *world);
+CompilerWorld world_interface(World *world);
+
+/* vm/api/result.c */
+bt_result *result_new(bt_status status);
+char *text_dup(const char *bytes, size_t length);
+/* Fills the error fields from an exception instance. */
+void result_set_error(bt_result *result, BtVm *vm, Value exception);
+
+/* vm/api/run_process.c: runs a callable or a send in a process of its own and waits. */
+typedef struct {
+    size_t heap_limit_words, stack_limit_words;
+    int64_t deadline_ms;
+    bool main_process;
+} RunLimits;
+typedef enum { RAN_VALUE, RAN_ERROR, RAN_NLR, RAN_KILLED, RAN_TIMEOUT, RAN_NO_MEMORY } RanKind;
+RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args, unsigned argc, Kept *out);
+void kept_free(BtVm *vm, Kept *kept);
+/* A copy that stands alone; false: no memory. */
+bool kept_copy(BtVm *vm, Value term, Kept *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* A VM as hosts see it: structures from vm_new, the library from the embedded image, the compiler behind its
+ * table. */
+#include <stdio.h>
+#include "vm/api/api_internal.h"
+
+extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
+
+static BcUnit *service_compile(BtVm *vm, const char *name, const char *source, size_t length,
+                               const BcText *bindings, uint32_t binding_count, DiagList *diags) {
+    World *world = world_new(vm);
+    if (!world) return NULL;
+    CompileOptions options = {.name = name,
+                              .script = true,
+                              .session = true,
+                              .bindings = bindings,
+                              .binding_count = binding_count,
+                              .world = world_interface(world)};
+    BcUnit *unit = compile_source(&options, source, length, diags);
+    world_free(world);
+    return unit;
+}
+
+static BcUnit *service_compile_method(BtVm *vm, const char *class_name, bool class_side, const char *source,
+                                      size_t length, DiagList *diags) {
+    World *world = world_new(vm);
+    if (!world) return NULL;
+    CompileOptions options = {.name = class_name, .world = world_interface(world)};
+    BcUnit *unit = compile_method_source(&options, class_name, class_side, source, length, diags);
+    world_free(world);
+    return unit;
+}
+
+static bool load_library(BtVm *vm) {
+    char reason[256] = "";
+    BcUnit *bc =
+        bc_decode(stdlib_image_bytes, (size_t)(stdlib_image_end - stdlib_image_bytes), reason, sizeof reason);
+    CodeUnit *unit = bc ? code_link(vm, bc, false, reason, sizeof reason) : NULL;
+    if (unit && classes_install(vm, unit, true, reason, sizeof reason)) return true;
+    vm_log(vm, "the built-in library cannot be loaded: %s", reason);
+    if (bc && !unit) bc_unit_free(bc);
+    return false;
+}
+
+static void write_stdout(void *context, const char *bytes, size_t length) {
+    (void)context;
+    fwrite(bytes, 1, length, stdout);
+    fflush(stdout);
+}
+
+static void discard(void *context, const char *bytes, size_t length) {
+    (void)context, (void)bytes, (void)length;
+}
+
+bt_vm *bt_vm_new(const bt_config *config) {
+    static const bt_config defaults = {.size = sizeof defaults};
+    if (!config) config = &defaults;
+    VmConfig core = {.schedulers = config->schedulers,
+                     .seeded = config->seeded != 0,
+                     .seed = config->seed,
+                     .no_tail_calls = config->no_tail_calls != 0,
+                     .heap_limit_words = config->heap_limit_bytes / sizeof(Value),
+                     .stack_limit_words = config->stack_limit_bytes / sizeof(Value),
+                     .out = config->output       ? config->output
+                            : config->use_stdout ? write_stdout
+                                                 : discard,
+                     .log = config->log,
+                     .io_context = config->context};
+    bt_vm *vm = mem_zalloc(sizeof *vm);
+    if (!vm) return NULL;
+    vm->core = vm_new(&core);
+    if (vm->core)
+        vm->core->compiler =
+            (CompileService){.compile = service_compile, .compile_method = service_compile_method};
+    if (!vm->core || !load_library(vm->core)) return bt_vm_free(vm), NULL;
+    return vm;
+}
+
+void bt_vm_free(bt_vm *vm) {
+    if (!vm) return;
+    if (vm->core) vm_free(vm->core);
+    mem_free(vm);
+}

@@ -1,0 +1,60 @@
+/* Runs one callable, or one send, in a fresh process and waits for its end. */
+#include <sched.h>
+#include "vm/api/api_internal.h"
+
+void kept_free(BtVm *vm, Kept *kept) {
+    if (kept->fragment) fragment_free(vm, kept->fragment);
+    *kept = (Kept){.value = V_NIL};
+}
+
+bool kept_copy(BtVm *vm, Value term, Kept *out) {
+    *out = (Kept){.value = term};
+    if (!value_is_ptr(term)) return true;
+    out->fragment = term_copy(vm, &term, 1, &out->value);
+    return out->fragment != NULL;
+}
+
+static RanKind ran_kind(ReplyKind kind) {
+    switch (kind) {
+    case REPLY_VALUE: return RAN_VALUE;
+    case REPLY_ERROR: return RAN_ERROR;
+    case REPLY_NLR: return RAN_NLR;
+    case REPLY_DEAD:
+    case REPLY_TIMEOUT: break;
+    }
+    return RAN_KILLED;
+}
+
+RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
+                    unsigned argc, Kept *out) {
+    *out = (Kept){.value = V_NIL};
+    Completion *completion = mem_zalloc(sizeof *completion);
+    if (!completion) return RAN_NO_MEMORY;
+    SpawnOptions options = {.role = PROC_PLAIN,
+                            .self_ref = V_NIL,
+                            .heap_limit_words = limits->heap_limit_words,
+                            .stack_limit_words = limits->stack_limit_words,
+                            .ignore_link_exits = limits->main_process,
+                            .completion = completion};
+    Process *p = process_new(vm, &options);
+    if (!p) return mem_free(completion), RAN_NO_MEMORY;
+    Value pid = p->pid;
+    if (!process_start(p, NULL, callable, selector, args, argc)) return mem_free(completion), RAN_NO_MEMORY;
+    int64_t deadline_us = limits->deadline_ms > 0 ? vm_now_us(vm) + limits->deadline_ms * 1000 : -1;
+    bool ended = sched_wait_for(vm, pid, deadline_us);
+    bool timed_out = !ended;
+    if (timed_out) {
+        process_exit_signal(vm, pid, SYMBOL(killed), true);
+        sched_wait_for(vm, pid, -1);
+    }
+    RanKind kind = RAN_KILLED;
+    if (atomic_load_explicit(&completion->done, memory_order_acquire)) {
+        kind = ran_kind(completion->reply.kind);
+        *out = (Kept){completion->reply.fragment, completion->reply.value};
+        mem_free(completion);
+    } else if (!process_is_alive(vm, pid)) {
+        mem_free(completion);
+    } /* else: the program asked to exit while this process still runs; its Completion must outlive it and
+         goes with the VM */
+    return timed_out ? RAN_TIMEOUT : kind;
+}

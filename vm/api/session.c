@@ -1,0 +1,328 @@
+/* Sessions: one input at a time is compiled, its definitions installed, its expressions run in a process of
+ * their own; the variables that it assigned stay bound unless it failed. */
+#include <stdlib.h>
+#include "vm/api/api_internal.h"
+#include "vm/string.h"
+
+bt_session *bt_session_new(bt_vm *vm) {
+    if (!vm) return NULL;
+    bt_session *s = mem_zalloc(sizeof *s);
+    if (!s) return NULL;
+    s->vm = vm;
+    if (pthread_mutex_init(&s->lock, NULL) != 0) return mem_free(s), NULL;
+    return s;
+}
+
+static void bindings_drop(bt_session *s) {
+    for (uint32_t i = 0; i < s->binding_count; i++) {
+        mem_free(s->bindings[i].name);
+        kept_free(s->vm->core, &s->bindings[i].kept);
+    }
+    s->binding_count = 0;
+}
+
+void bt_session_clear(bt_session *s) {
+    if (!s) return;
+    pthread_mutex_lock(&s->lock);
+    bindings_drop(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void bt_session_free(bt_session *s) {
+    if (!s) return;
+    bindings_drop(s);
+    mem_free(s->bindings);
+    pthread_mutex_destroy(&s->lock);
+    mem_free(s);
+}
+
+static Binding *binding_find(bt_session *s, const char *name, uint32_t length) {
+    for (uint32_t i = 0; i < s->binding_count; i++)
+        if (s->bindings[i].length == length && memcmp(s->bindings[i].name, name, length) == 0)
+            return &s->bindings[i];
+    return NULL;
+}
+
+static bool binding_set(bt_session *s, const char *name, uint32_t length, Value value) {
+    Kept kept;
+    if (!kept_copy(s->vm->core, value, &kept)) return false;
+    Binding *b = binding_find(s, name, length);
+    if (!b && s->binding_count == s->binding_capacity) {
+        uint32_t capacity = s->binding_capacity ? s->binding_capacity * 2 : 16;
+        Binding *grown = mem_realloc(s->bindings, capacity * sizeof *grown);
+        if (!grown) return kept_free(s->vm->core, &kept), false;
+        s->bindings = grown;
+        s->binding_capacity = capacity;
+    }
+    if (b) {
+        kept_free(s->vm->core, &b->kept);
+    } else {
+        char *copy = text_dup(name, length);
+        if (!copy) return kept_free(s->vm->core, &kept), false;
+        b = &s->bindings[s->binding_count++];
+        *b = (Binding){.name = copy, .length = length};
+    }
+    b->kept = kept;
+    return true;
+}
+
+/* ---- compiling and installing one input ---- */
+
+typedef struct {
+    bt_session *session;
+    const bt_eval_options *options;
+    bt_result *result;
+    CodeUnit *unit;
+} Evaluation;
+
+static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
+    bt_session *s = e->session;
+    BcText *names = mem_alloc((s->binding_count + 1) * sizeof *names);
+    World *world = world_new(s->vm->core);
+    BcUnit *bc = NULL;
+    DiagList diags;
+    diag_list_init(&diags);
+    if (names && world) {
+        for (uint32_t i = 0; i < s->binding_count; i++)
+            names[i] = (BcText){s->bindings[i].name, s->bindings[i].length};
+        CompileOptions options = {.name = e->options->name ? e->options->name : "eval",
+                                  .script = true,
+                                  .session = !e->options->main_process,
+                                  .bindings = names,
+                                  .binding_count = s->binding_count,
+                                  .world = world_interface(world)};
+        bc = compile_source(&options, source, length, &diags);
+    }
+    SourceFile file;
+    bool named = source_file_init(&file, e->options->name ? e->options->name : "eval", source, length);
+    char *text = diag_render_all(&diags, named ? &file : NULL, DIAG_HINT);
+    e->result->diagnostics = text ? text_dup(text, strlen(text)) : NULL;
+    free(text);
+    for (uint32_t i = 0; i < diags.count && !e->result->error_message; i++)
+        if (diags.items[i].severity == DIAG_ERROR && diags.items[i].message) {
+            e->result->error_message = text_dup(diags.items[i].message, strlen(diags.items[i].message));
+            if (diags.items[i].help)
+                e->result->error_hint = text_dup(diags.items[i].help, strlen(diags.items[i].help));
+        }
+    if (named) source_file_free(&file);
+    diag_list_free(&diags);
+    world_free(world);
+    mem_free(names);
+    return bc;
+}
+
+static char *definition_names(const BcUnit *bc) {
+    size_t length = 0;
+    for (uint32_t i = 0; i < bc->class_count; i++) length += bc->classes[i].name.length + 1;
+    char *text = mem_zalloc(length + 1), *at = text;
+    for (uint32_t i = 0; text && i < bc->class_count; i++) {
+        if (i) *at++ = ' ';
+        memcpy(at, bc->classes[i].name.bytes, bc->classes[i].name.length);
+        at += bc->classes[i].name.length;
+    }
+    return text;
+}
+
+static bt_status compile_failure(Evaluation *e, const char *kind, const char *reason) {
+    if (!e->result->error_message) e->result->error_message = text_dup(reason, strlen(reason));
+    if (!e->result->error_kind) e->result->error_kind = text_dup(kind, strlen(kind));
+    return BT_COMPILE_ERROR;
+}
+
+static bt_status install_input(Evaluation *e, BcUnit *bc) {
+    BtVm *vm = e->session->vm->core;
+    char reason[512] = "";
+    bool defines = bc->class_count > 0 || bc->extension_count > 0;
+    e->result->definitions = definition_names(bc);
+    e->unit = code_link(vm, bc, !defines, reason, sizeof reason);
+    if (!e->unit) return bc_unit_free(bc), compile_failure(e, "internal_verifier", reason);
+    if (defines && !classes_install(vm, e->unit, false, reason, sizeof reason)) {
+        bool shadowing = strncmp(reason, "Cannot redefine stdlib", 22) == 0;
+        return compile_failure(e, shadowing ? "stdlib_shadowing" : "compile_error", reason);
+    }
+    return BT_OK;
+}
+
+/* ---- running ---- */
+
+static RunLimits limits_of(const bt_eval_options *o) {
+    return (RunLimits){.heap_limit_words = o->heap_limit_bytes / sizeof(Value),
+                       .stack_limit_words = o->stack_limit_bytes / sizeof(Value),
+                       .deadline_ms = o->deadline_ms,
+                       .main_process = o->main_process != 0};
+}
+
+static bt_status status_of(Evaluation *e, RanKind kind, const Kept *answer) {
+    BtVm *vm = e->session->vm->core;
+    int exit_status = atomic_load_explicit(&vm->exit_status, memory_order_acquire);
+    if (exit_status >= 0) return e->result->exit_status = exit_status, BT_EXIT;
+    if (atomic_load_explicit(&vm->failed, memory_order_relaxed)) return BT_VM_FAILED;
+    switch (kind) {
+    case RAN_VALUE: return BT_OK;
+    case RAN_ERROR:
+    case RAN_NLR: result_set_error(e->result, vm, answer->value); return BT_RUNTIME_ERROR;
+    case RAN_KILLED: return BT_KILLED;
+    case RAN_TIMEOUT: return BT_TIMEOUT;
+    case RAN_NO_MEMORY: break;
+    }
+    return BT_NO_MEMORY;
+}
+
+static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
+    BtVm *vm = e->session->vm->core;
+    RunLimits limits = limits_of(e->options);
+    limits.main_process = true;
+    if (!limits.deadline_ms) limits.deadline_ms = 30000;
+    Kept answer;
+    RanKind kind =
+        run_process(vm, &limits, receiver, symbol_intern(vm, selector, strlen(selector)), NULL, 0, &answer);
+    char *text = NULL;
+    if (kind == RAN_VALUE &&
+        (value_is_kind(answer.value, KIND_STRING) || value_is_kind(answer.value, KIND_STRING_REF))) {
+        size_t length;
+        const char *bytes = (const char *)string_bytes(&answer.value, &length);
+        text = text_dup(bytes, length);
+    }
+    kept_free(vm, &answer);
+    return text;
+}
+
+static void render(Evaluation *e, Value value) {
+    if (!e->options->want_shown) return;
+    e->result->print_string = sent_text(e, value, "printString");
+    e->result->shown = sent_text(e, value, "__shown");
+    e->result->repl_text = sent_text(e, value, "__replShown");
+}
+
+/* A script's answer is a Tuple: the value, then the final value of each session variable it names (the hole:
+ * never assigned). */
+static bt_status take_answer(Evaluation *e, Value tuple) {
+    const BcUnit *bc = e->unit->bc;
+    if (!value_is_kind(tuple, KIND_TUPLE) || object_size(tuple) < bc->binding_count + 2)
+        return BT_RUNTIME_ERROR;
+    for (uint32_t i = 0; i < bc->binding_count; i++) {
+        Value v = object_at(tuple, i + 2);
+        if (v != V_HOLE && !binding_set(e->session, bc->bindings[i].bytes, bc->bindings[i].length, v))
+            return BT_NO_MEMORY;
+    }
+    render(e, object_at(tuple, 1));
+    return BT_OK;
+}
+
+static bt_status run_script(Evaluation *e) {
+    const BcUnit *bc = e->unit->bc;
+    if (bc->script == BC_NONE) return BT_OK;
+    uint64_t closure[CLOSURE_CAPTURES];
+    for (size_t i = 0; i < CLOSURE_CAPTURES; i++) closure[i] = V_NIL;
+    closure[0] = header_make(CLASS_ID_Block, KIND_CLOSURE, 0, CLOSURE_CAPTURES);
+    closure[CLOSURE_FN] = (uint64_t)(uintptr_t)&e->unit->functions[bc->script];
+    closure[CLOSURE_HOME_SERIAL] = value_from_int(0);
+    Value *args = mem_alloc((bc->binding_count + 1) * sizeof *args);
+    if (!args) return BT_NO_MEMORY;
+    for (uint32_t i = 0; i < bc->binding_count; i++) {
+        Binding *b = binding_find(e->session, bc->bindings[i].bytes, bc->bindings[i].length);
+        args[i] = b ? b->kept.value : V_HOLE;
+    }
+    RunLimits limits = limits_of(e->options);
+    Kept answer;
+    RanKind kind = run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL, args,
+                               bc->binding_count, &answer);
+    bt_status status = status_of(e, kind, &answer);
+    if (status == BT_OK) status = take_answer(e, answer.value);
+    if (status == BT_RUNTIME_ERROR && answer.value != V_NIL)
+        binding_set(e->session, "_error", 6, answer.value);
+    kept_free(e->session->vm->core, &answer);
+    mem_free(args);
+    return status;
+}
+
+static const bt_eval_options *options_or_default(const bt_eval_options *options) {
+    static const bt_eval_options defaults = {.size = sizeof defaults, .want_shown = 1};
+    return options ? options : &defaults;
+}
+
+bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, const bt_eval_options *options,
+                     bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    if (!session || (!source && length)) return BT_MISUSE;
+    Evaluation e = {.session = session, .options = options_or_default(options), .result = result_new(BT_OK)};
+    if (!e.result) return BT_NO_MEMORY;
+    pthread_mutex_lock(&session->lock);
+    BcUnit *bc = compile_input(&e, source, length);
+    bt_status status = bc ? install_input(&e, bc) : compile_failure(&e, "compile_error", "out of memory");
+    if (status == BT_OK && !e.options->load_only) status = run_script(&e);
+    if (e.unit) code_release(e.unit);
+    pthread_mutex_unlock(&session->lock);
+    e.result->status = status;
+    *result = e.result;
+    return status;
+}
+
+/* ---- class entries ---- */
+
+static bool find_class_value(BtVm *vm, const char *name, Value *out) {
+    Value symbol = symbol_lookup(vm, name, strlen(name));
+    Class *c = symbol == V_HOLE ? NULL : class_by_name(vm, symbol);
+    if (c) *out = value_from_class(c->id);
+    return c != NULL;
+}
+
+int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector) {
+    Value class_value;
+    if (!vm || !class_name || !selector || !find_class_value(vm->core, class_name, &class_value)) return 0;
+    Value symbol = symbol_lookup(vm->core, selector, strlen(selector));
+    if (symbol == V_HOLE) return 0;
+    Method *m = class_lookup(vm->core, special_payload(class_value) | DISPATCH_META, symbol);
+    return m && m->class_side && !(m->owner->flags & CLASS_STDLIB);
+}
+
+/* The arguments as a List of Strings, in one malloc'ed block of words. */
+static uint64_t *argument_list(const char *const *arguments, size_t count, Value *list) {
+    size_t words = 0;
+    for (size_t i = 0; i < count; i++) words += 3 + 2 + (strlen(arguments[i]) + 7) / 8;
+    uint64_t *block = mem_zalloc((words + 1) * sizeof *block), *at = block;
+    *list = V_EMPTY_LIST;
+    for (size_t i = count; block && i-- > 0;) {
+        size_t length = strlen(arguments[i]), size = 2 + (length + 7) / 8;
+        Value text = value_from_object(at);
+        at[0] = header_make(CLASS_ID_String, KIND_STRING, 0, size);
+        at[1] = (uint64_t)length << 8;
+        memcpy(at + 2, arguments[i], length);
+        at += size;
+        at[0] = header_make(CLASS_ID_List, KIND_CONS, 0, 3);
+        at[1] = text;
+        at[2] = *list;
+        *list = value_from_object(at);
+        at += 3;
+    }
+    return block;
+}
+
+bt_status bt_vm_send_class(bt_session *session, const char *class_name, const char *selector,
+                           const char *const *arguments, size_t count, const bt_eval_options *options,
+                           bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    Value class_value;
+    if (!session || !class_name || !selector ||
+        !find_class_value(session->vm->core, class_name, &class_value))
+        return BT_MISUSE;
+    BtVm *vm = session->vm->core;
+    Evaluation e = {.session = session, .options = options_or_default(options), .result = result_new(BT_OK)};
+    Value list = V_EMPTY_LIST, symbol = symbol_intern(vm, selector, strlen(selector));
+    uint64_t *block = argument_list(arguments, count, &list);
+    if (!e.result || !block || symbol == V_HOLE)
+        return mem_free(block), bt_result_free(e.result), BT_NO_MEMORY;
+    pthread_mutex_lock(&session->lock);
+    RunLimits limits = limits_of(e.options);
+    Kept answer;
+    RanKind kind = run_process(vm, &limits, class_value, symbol, &list, symbol_arity(vm, symbol), &answer);
+    e.result->status = status_of(&e, kind, &answer);
+    if (e.result->status == BT_OK) render(&e, answer.value);
+    kept_free(vm, &answer);
+    pthread_mutex_unlock(&session->lock);
+    mem_free(block);
+    *result = e.result;
+    return e.result->status;
+}

@@ -1,0 +1,74 @@
+/* Answers the compiler's questions about classes that exist already. Texts it hands out live until
+ * world_free. */
+#include "vm/api/api_internal.h"
+
+typedef struct Chunk {
+    struct Chunk *next;
+    const char *names[];
+} Chunk;
+
+struct World {
+    BtVm *vm;
+    Chunk *chunks;
+};
+
+World *world_new(BtVm *vm) {
+    World *w = mem_zalloc(sizeof *w);
+    if (w) w->vm = vm;
+    return w;
+}
+
+void world_free(World *w) {
+    while (w && w->chunks) {
+        Chunk *next = w->chunks->next;
+        mem_free(w->chunks);
+        w->chunks = next;
+    }
+    mem_free(w);
+}
+
+static const char *const *names_of(World *w, const Value *symbols, uint32_t count) {
+    Chunk *c = mem_alloc(sizeof *c + count * sizeof(char *));
+    if (!c) return NULL;
+    c->next = w->chunks;
+    w->chunks = c;
+    for (uint32_t i = 0; i < count; i++) c->names[i] = symbol_text(w->vm, symbols[i], NULL);
+    return c->names;
+}
+
+static Class *class_named(World *w, const char *name) {
+    Value symbol = symbol_lookup(w->vm, name, strlen(name));
+    return symbol == V_HOLE ? NULL : class_by_name(w->vm, symbol);
+}
+
+static bool find_class(void *context, const char *name, CompilerClass *out) {
+    World *w = context;
+    Class *c = class_named(w, name);
+    if (!c) return false;
+    *out = (CompilerClass){.known = true,
+                           .superclass = c->superclass ? symbol_text(w->vm, c->superclass->name, NULL) : NULL,
+                           .kind = c->kind,
+                           .flags = c->flags,
+                           .has_class_vars = c->class_var_count > 0,
+                           .field_count = c->field_count,
+                           .fields = names_of(w, c->field_names, c->field_count),
+                           .class_var_count = c->class_var_count,
+                           .class_vars = names_of(w, c->class_var_names, c->class_var_count)};
+    return out->fields && out->class_vars;
+}
+
+static bool find_method(void *context, const char *class_name, const char *selector, bool class_side,
+                        uint8_t *flags) {
+    World *w = context;
+    Class *c = class_named(w, class_name);
+    Value symbol = symbol_lookup(w->vm, selector, strlen(selector));
+    if (!c || symbol == V_HOLE) return false;
+    Method *m = class_lookup(w->vm, c->id | (class_side ? DISPATCH_META : 0), symbol);
+    if (!m || m->class_side != class_side) return false;
+    *flags = m->flags;
+    return true;
+}
+
+CompilerWorld world_interface(World *w) {
+    return (CompilerWorld){.context = w, .find_class = find_class, .find_method = find_method};
+}
