@@ -1,0 +1,32 @@
+/* Text: a growable native byte buffer, for building strings and output. Failure sticks: after an allocation
+ * failure every append is a no-op and `failed` tells. Owner: whoever made it; text_free or text_take ends it.
+ */
+#ifndef BT_VM_TEXT_H
+#define BT_VM_TEXT_H
+
+#include <stdarg.h>
+#include "vm/heap.h"
+#include "vm/prim.h"
+
+typedef struct Text {
+    char *bytes;
+    size_t length, capacity;
+    size_t limit; /* 0 = none: appends stop (and `full` is set) at this many bytes */
+    bool failed, full;
+} Text;
+
+#define TEXT_INIT ((Text){NULL, 0, 0, 0, false, false})
+void text_free(Text *t);
+void text_append(Text *t, const char *bytes, size_t length);
+void text_append_cstring(Text *t, const char *cstring);
+void text_append_char(Text *t, char c);
+void text_append_codepoint(Text *t, uint32_t codepoint);
+void text_appendf(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Room for `more` bytes at bytes + length; false on failure. */
+bool text_reserve(Text *t, size_t more);
+void text_truncate(Text *t, size_t length);
+/* A String (or Binary) of the bytes; frees the buffer in every case. PRIM_RAISE (resource_error) if the
+ * buffer had failed. MAY_GC. */
+PrimStatus text_to_string(Process *p, Text *t, Value *out);
+
+#endif
