@@ -36,6 +36,7 @@ struct bt_result {
     char *print_string, *shown, *repl_text, *diagnostics;
     char *error_class, *error_kind, *error_message, *error_hint, *error_selector, *stack, *definitions;
     int exit_status;
+    int ran_expressions;
 };
 
 /* vm/api/world.c: answers the compiler's questions from the class table. */
@@ -57,7 +58,8 @@ typedef struct {
     bool main_process;
 } RunLimits;
 typedef enum { RAN_VALUE, RAN_ERROR, RAN_NLR, RAN_KILLED, RAN_TIMEOUT, RAN_NO_MEMORY } RanKind;
-RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args, unsigned argc, Kept *out);
+RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
+                    unsigned argc, Kept *out);
 void kept_free(BtVm *vm, Kept *kept);
 /* A copy that stands alone; false: no memory. */
 bool kept_copy(BtVm *vm, Value term, Kept *out);

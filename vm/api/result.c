@@ -59,3 +59,4 @@ const char *bt_result_error_selector(const bt_result *r) { return r ? r->error_s
 const char *bt_result_stack(const bt_result *r) { return r && r->stack ? r->stack : ""; }
 const char *bt_result_definitions(const bt_result *r) { return r && r->definitions ? r->definitions : ""; }
 int bt_result_exit_status(const bt_result *r) { return r ? r->exit_status : 0; }
+int bt_result_ran_expressions(const bt_result *r) { return r ? r->ran_expressions : 0; }

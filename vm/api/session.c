@@ -212,6 +212,7 @@ static bt_status take_answer(Evaluation *e, Value tuple) {
 static bt_status run_script(Evaluation *e) {
     const BcUnit *bc = e->unit->bc;
     if (bc->script == BC_NONE) return BT_OK;
+    e->result->ran_expressions = 1;
     uint64_t closure[CLOSURE_CAPTURES];
     for (size_t i = 0; i < CLOSURE_CAPTURES; i++) closure[i] = V_NIL;
     closure[0] = header_make(CLASS_ID_Block, KIND_CLOSURE, 0, CLOSURE_CAPTURES);

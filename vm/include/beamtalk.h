@@ -89,8 +89,8 @@ BT_API const char *bt_result_error_hint(const bt_result *result);   /* NULL if n
 BT_API const char *bt_result_error_selector(const bt_result *result);
 BT_API const char *bt_result_stack(const bt_result *result);        /* one line per frame, innermost first; "" if none */
 BT_API int bt_result_exit_status(const bt_result *result);
-/* The top-level entry a file without expressions has: "Class selector", NULL if none (spec tooling 1.3, step 6). */
 BT_API const char *bt_result_definitions(const bt_result *result);  /* names of classes defined, blank separated */
+BT_API int bt_result_ran_expressions(const bt_result *result);        /* 1 if the input had top-level expressions */
 
 /* Sends a unary or one-argument message to a class: the argument is a List of the strings given (main:). */
 BT_API bt_status bt_vm_send_class(bt_session *session, const char *class_name, const char *selector, const char *const *arguments, size_t count,

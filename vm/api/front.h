@@ -1,0 +1,13 @@
+/* The compiler as the command line uses it, with the classes of a VM as its world. Internal: not installed.
+ */
+#ifndef BT_API_FRONT_H
+#define BT_API_FRONT_H
+
+#include "beamtalk.h"
+#include "compiler/compiler.h"
+
+/* Analyses one source text as `run` would. NULL: errors, in diags. */
+IrUnit *front_compile_to_ir(bt_vm *vm, const char *name, const char *source, size_t length, DiagList *diags);
+BcUnit *front_compile(bt_vm *vm, const char *name, const char *source, size_t length, DiagList *diags);
+
+#endif

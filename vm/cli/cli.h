@@ -1,0 +1,56 @@
+/* The beamtalk command: one function per subcommand, a table of them, shared helpers.
+ *
+ * stdout carries program output and requested reports only; everything else goes to stderr. Exit status: 0
+ * success, 1 failure reported by the tool, 2 wrong usage; `run` passes the program's own status through. */
+#ifndef BT_CLI_H
+#define BT_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "beamtalk.h"
+#include "compiler/compiler.h"
+
+enum { EXIT_USAGE = 2 };
+
+/* Options common to run, eval, repl and test, taken out of argv. */
+typedef struct {
+    unsigned schedulers;
+    bool seeded, no_tail_calls, verbose;
+    uint64_t seed;
+    size_t heap_limit_bytes, stack_limit_bytes;
+} CommonOptions;
+
+typedef struct {
+    int argc; /* operands and options left, argv[0] is the subcommand */
+    char **argv;
+    CommonOptions common;
+} Invocation;
+
+typedef int (*CommandFn)(Invocation *invocation);
+typedef struct {
+    const char *name;
+    CommandFn run;
+    const char *operands, *summary;
+    bool common_options;
+} Command;
+
+int command_run(Invocation *invocation);
+int command_eval(Invocation *invocation);
+int command_check(Invocation *invocation);
+int command_ir(Invocation *invocation);
+int command_disasm(Invocation *invocation);
+int command_verify(Invocation *invocation);
+
+/* "Error: ..." on stderr; answers 1. */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A whole file, "-" for standard input; NULL after an error message. Size limit: what a span can address.
+ * Caller frees. */
+char *read_source(const char *path, size_t *length);
+/* A VM that prints to stdout, by the common options; NULL after a message. */
+bt_vm *start_vm(const CommonOptions *options);
+/* Prints what went wrong in the form of `run` (message, Hint line) to stderr; answers the exit status. */
+int report_failure(const bt_result *result, bool verbose);
+
+#endif
