@@ -69,7 +69,11 @@ bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector
 Message *mailbox_take(Process *p);
 /* Signals that must act now (kill, exit, system requests) at a safepoint; false: the process must end (exit_reason set). */
 bool process_poll_signals(Process *p);
-static inline bool process_has_signals(Process *p);
+/* Set in the state word when a message that must act at a safepoint is pushed. */
+#define LINK_SIGNALS ((uint64_t)1 << 8)
+static inline bool process_has_signals(Process *p) {
+    return (__atomic_load_n(&p->link.word[0], __ATOMIC_ACQUIRE) & LINK_SIGNALS) != 0;
+}
 /* Frees a served message that is not answered. */
 void message_free(BtVm *vm, Message *m);
 
