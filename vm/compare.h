@@ -8,7 +8,8 @@
 #define BT_VM_COMPARE_H
 
 #include "vm/value.h"
-#include "vm/heap.h"
+
+typedef struct BtVm BtVm;
 
 bool value_equal_strict_slow(BtVm *vm, Value a, Value b);
 bool value_equal_slow(BtVm *vm, Value a, Value b);

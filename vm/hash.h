@@ -6,7 +6,8 @@
 #define BT_VM_HASH_H
 
 #include "vm/value.h"
-#include "vm/heap.h"
+
+typedef struct BtVm BtVm;
 
 uint64_t value_hash_slow(BtVm *vm, Value v);
 /* Finalizer of 64-bit avalanche quality. */

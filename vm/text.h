@@ -5,8 +5,7 @@
 #define BT_VM_TEXT_H
 
 #include <stdarg.h>
-#include "vm/heap.h"
-#include "vm/prim.h"
+#include "vm/process.h"
 
 typedef struct Text {
     char *bytes;

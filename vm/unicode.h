@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "vm/text.h"
+
+typedef struct Text Text;
 
 /* True if the bytes are UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). *bad_offset (may be NULL)
  * = first bad byte. */
@@ -29,7 +30,7 @@ bool unicode_is_pattern_space(uint32_t codepoint);
 
 /* Full mapping (one to many, no locale). Up to UNICODE_CASE_MAX code points; answers how many. */
 #define UNICODE_CASE_MAX 3
-typedef enum { UNICODE_TO_UPPER, UNICODE_TO_LOWER, UNICODE_TO_TITLE } UnicodeCase;
+typedef enum { UNICODE_TO_UPPER, UNICODE_TO_LOWER } UnicodeCase;
 unsigned unicode_map_case(uint32_t codepoint, UnicodeCase to, uint32_t out[UNICODE_CASE_MAX]);
 /* Appends the mapped text. */
 void unicode_map_text(Text *t, const char *bytes, size_t length, UnicodeCase to);
