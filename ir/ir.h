@@ -102,7 +102,36 @@ typedef struct IrStmt {
     IrFrame **frames;
 } IrStmt;
 enum { IR_TAIL = 0x80 };
-enum { FAIL_CASE_CLAUSE = 0, FAIL_BADMATCH = 1, FAIL_COMPILE_ERROR = 2 /* imm = constant with the text */ };
+/* FAIL: which one stands in `flags`; operand 0 is the value for the first two, imm the constant (string) with the text for the
+ * others. FAIL_STATEFUL_BLOCK raises stateful_block_dispatch (RAISE of errors.def): the body of a block that writes outer locals
+ * and has no return channel (semantics 8.3). */
+enum { FAIL_CASE_CLAUSE = 0, FAIL_BADMATCH = 1, FAIL_COMPILE_ERROR = 2 /* imm = constant with the text */, FAIL_STATEFUL_BLOCK = 3 };
+
+/* The version rule, as lowering produces it and the verifier checks it.
+ *
+ * Each local has one counter per function. Version 0 exists at entry for parameters, `outer` carriers and bindings; every other local
+ * begins with the first version that is minted. Minting takes the counter + 1, in program order (statements as they stand, the
+ * frames of a construct in order before what follows the construct), so that versions are unique in a function and strictly
+ * increasing. These mint:
+ *   - SET and REBIND, their target;
+ *   - the entry of every frame of a construct: one entry version for each local of frame->threads, in the order of `threads`
+ *     (Condition and Loop: the loop-carried value; Handler, and Cleanup on the error path: the value of region entry);
+ *   - the entry of a Count's Loop frame, after its threads: `index_local`.
+ * A read names the newest version visible where it stands. Inside a frame that is the newest one minted on the way down; when a frame
+ * ends, what was visible at the construct is visible again, and the REBIND that follows makes the next one. A local that was not bound
+ * before the frame belongs to the frame and is gone with it; a sibling frame may bind it anew (SET first).
+ * Threads: the frames of If, OnDo and Ensure list the locals from outside that they write (nested constructs included); both frames of While,
+ * and those of Repeat and Count, list all threads of the construct (what the condition reads is loop-carried too). The construct's threads
+ * are the union. REBINDs follow directly behind the construct, one for each thread in order; those of a construct whose value is the last
+ * thing of a MethodBody may be one DISCARD instead.
+ * The value of a frame is read at its end. Temps are visible in the frame that binds them and in the frames nested behind.
+ *
+ * Carriers. A block that writes no local of an outer scope, and whose own locals are written by real closures inside it, opens carriers of
+ * its own (FN_HAS_CARRIERS, carrier_count > 0): it addresses those, never its closure's. Every other block addresses the carriers of
+ * its closure, and hands them on to the closures that it makes. Reads of carriers are SNAPs where they stand.
+ *
+ * Captures. GETSTATE, GETCV and HASCV in a block have flags SITE_IN_BLOCK; the fallback is the function's capture of kind CAP_STATE or
+ * CAP_CLASS_VAR with the same name. PRIM: imm is the constant (symbol) with the name of the primitive, resolved when the unit is linked. */
 
 struct IrFrame {
     IrFrameKind kind;
