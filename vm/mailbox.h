@@ -1,9 +1,18 @@
 /* Messages, signals, and the cross-thread half of a process.
  *
- * The state word is 128 bits, changed by one compare-and-swap (vm/atomic128.h): run state, flags and generation in the low half, the
- * inbox (a stack of messages, newest first) in the high half. So a push, a claim or a reply against a dead generation
- * fails. IDLE -> RUNNABLE or RUNNING by that CAS is the only right to enqueue or run a process; going idle is one CAS that
- * fails if the inbox is not empty, and take-all is the same CAS, so no message is ever left behind.
+ * The state word is 128 bits, changed by one compare-and-swap (vm/atomic128.h): run state, flags and
+ * generation in the low half, the inbox (a stack of messages, newest first) in the high half. So a push, a
+ * claim or a reply against a dead generation fails. IDLE -> RUNNABLE or RUNNING by that CAS is the only right
+ * to enqueue or run a process; going idle is one CAS that fails if the inbox is not empty, and take-all is
+ * the same CAS, so no message is ever left behind.
+ *
+ *   63         32 31        16 15       8 7      0      63                    0
+ *   [ generation ][ in inbox  ][ LINK_*  ][ state ]      [ newest Message or 0 ]
+ *
+ * WAITING is a process whose reply slot is open: a call, a sleep, an I/O request and a system request all
+ * wait for the same slot, under an id that no other wait of this control block ever had. Who wins the CAS on
+ * reply_call_id (answer, time limit, death of the callee) writes the reply; the others find it closed and
+ * drop theirs. An IDLE process has nothing in its inbox and nothing in its private queue.
  */
 #ifndef BT_VM_MAILBOX_H
 #define BT_VM_MAILBOX_H
@@ -12,50 +21,110 @@
 
 typedef struct Message Message;
 typedef enum {
-    MSG_CALL,    /* synchronous request: reply goes to sender's reply slot under call_id */
-    MSG_CAST,    /* asynchronous request */
-    MSG_RAW,     /* any term (Server handleInfo:) */
-    MSG_EXIT,    /* exit signal over a link: values[0] = reason */
-    MSG_KILL,    /* untrappable */
-    MSG_DOWN,    /* monitor fired: values[0] = reference, values[1] = reason */
-    MSG_TIMER,   /* a timer or time limit ran out: call_id = timer id */
-    MSG_SYSTEM,  /* read request served at the next safepoint: see system_signal in sched.h */
-    MSG_IO       /* completion of an I/O request: values[0] = answer */
+    MSG_CALL,   /* synchronous request: reply goes to sender's reply slot under call_id */
+    MSG_CAST,   /* asynchronous request */
+    MSG_RAW,    /* any term (Server handleInfo:): values[0] */
+    MSG_EXIT,   /* exit signal: values[0] = reason; sender = the linked process that ended, or nil if sent on
+                   purpose */
+    MSG_KILL,   /* untrappable */
+    MSG_DOWN,   /* monitor fired: sender = who ended, values[0] = reference, values[1] = reason */
+    MSG_TIMER,  /* a timer ran out: call_id = timer id */
+    MSG_SYSTEM, /* read request served at the next safepoint: see system_signal in sched.h */
+    MSG_IO,     /* an I/O event for a process that listens: values[0] = event */
+    MSG_START,  /* first message of a PLAIN process: receiver = callable, selector or nil, values = arguments
+                 */
+    MSG_LINK,   /* sender has linked to me */
+    MSG_UNLINK,
+    MSG_MONITOR, /* sender watches me: call_id = reference serial, or, with `waiter` set, its wait id */
+    MSG_DEMONITOR
 } MessageKind;
 
 struct Message {
     Message *next;
     MessageKind kind;
     uint8_t argc;
-    Value sender;        /* pid, or nil */
+    uint8_t capacity; /* values there is room for */
+    bool handoff; /* MSG_CALL: the caller's thread claimed the callee, the answer switches straight back */
+    bool waiter;  /* MSG_MONITOR: the watcher waits in its reply slot */
+    Value sender; /* pid, or nil */
     uint64_t call_id;
-    Fragment *fragment;  /* holds what receiver and values point to, or NULL; owned by the message until adopted */
+    Fragment
+        *fragment; /* holds what receiver and values point to, or NULL; owned by the message until adopted */
     void (*serve)(Process *target, void *context); /* MSG_SYSTEM */
     void *context;
-    Value receiver;      /* MSG_CALL, MSG_CAST: actor reference or class object */
+    Value receiver; /* MSG_CALL, MSG_CAST: class object, or V_HOLE: the actor itself (mailbox_take puts
+                       self_ref there) */
     Value selector;
-    Value values[];      /* arguments */
+    Value values[]; /* arguments */
 };
 
 typedef enum { RUN_FREE, RUN_IDLE, RUN_RUNNABLE, RUN_RUNNING, RUN_WAITING, RUN_EXITING } RunState;
 
+/* Flags of the state word. */
+#define LINK_SIGNALS ((uint64_t)1 << 8)  /* the inbox holds a message that must act at a safepoint */
+#define LINK_WAKE ((uint64_t)1 << 9)     /* woken while still RUNNING: do not start to wait */
+#define LINK_RECEIVE ((uint64_t)1 << 10) /* waits for a message: any push wakes it */
+#define LINK_WATCHED ((uint64_t)1 << 11) /* a host thread waits for its end */
+#define LINK_NAMED ((uint64_t)1 << 12)   /* has a registered name */
+#define LINK_INBOX_ONE ((uint64_t)1 << 16)
+#define LINK_INBOX_MASK ((uint64_t)0xffff << 16)
+
+static inline RunState link_state(uint64_t low) { return (RunState)(low & 0xff); }
+static inline uint32_t link_generation(uint64_t low) { return (uint32_t)(low >> 32); }
+static inline uint32_t link_inbox_count(uint64_t low) {
+    return (uint32_t)(low >> 16) & 0xffff;
+} /* saturates */
+static inline uint64_t link_with_state(uint64_t low, RunState state) {
+    return (low & ~(uint64_t)0xff) | (uint64_t)state;
+}
+
 typedef enum { REPLY_VALUE, REPLY_ERROR, REPLY_NLR, REPLY_DEAD, REPLY_TIMEOUT } ReplyKind;
-typedef struct Reply { ReplyKind kind; Fragment *fragment; Value value, token_pid, token_serial; } Reply;
+typedef struct Reply {
+    ReplyKind kind;
+    Fragment *fragment;
+    Value value, token_pid, token_serial;
+} Reply;
+
+/* What a process waits for. CALL: the interpreter takes the answer by call_take_reply. PRIM: the scheduler
+ * fills resume_value (or exception) before it runs the process again. RECEIVE: as PRIM, for a message. */
+typedef enum { WAIT_NONE, WAIT_CALL, WAIT_PRIM, WAIT_RECEIVE } WaitKind;
+
+/* Last two bits of reply_call_id; wait ids have them clear. */
+enum { SLOT_OPEN = 0, SLOT_BUSY = 1, SLOT_DONE = 2, SLOT_BITS = 3 };
+#define DEADLINE_NONE INT64_MAX
+
+typedef struct RelationTable RelationTable; /* vm/relation.c */
+struct Completion;
 
 typedef struct ProcessLink {
-    _Alignas(16) uint64_t word[2];     /* [0] = generation << 32 | flags << 8 | RunState, [1] = inbox head; only through atomic128 */
-    Message *queue_head, *queue_tail;  /* private, in arrival order */
-    _Atomic uint32_t queue_length;
-    _Atomic uint64_t waiting_on;       /* pid of the process that this one's synchronous call waits for, 0 = none */
-    _Atomic uint64_t reply_call_id;    /* call the reply slot is open for, 0 = closed */
-    Reply reply;                       /* written by who wins the CAS on reply_call_id */
-    uint64_t next_call_id;
-    struct Relation *links, *monitors, *monitored_by; /* under the owner only; changes travel as signals */
-    bool trap_exit;
-    uint32_t slot;
-    Value name;                        /* registered name or nil */
+    /* any thread */
+    _Alignas(64) uint64_t word[2];  /* drawn above; only through atomic128 */
+    _Atomic uint64_t reply_call_id; /* wait id | SLOT_*, 0 = closed */
+    _Atomic uint64_t waiting_on; /* pid of the process that this one's synchronous call waits for, 0 = none */
+    _Atomic int64_t wait_deadline; /* when the present wait runs out, DEADLINE_NONE = never (vm/timer.c) */
+    _Atomic int64_t armed_until;   /* deadline of the timer entry this control block has, 0 = none */
+    _Atomic uint32_t queue_length; /* of the private queue */
+    _Atomic uint32_t class_id;     /* actor: its class; class process: the class it serves */
+    Reply reply;                   /* written by who wins the CAS on reply_call_id */
+    /* the owner only */
+    Message *queue_head, *queue_tail; /* private, in arrival order */
+    uint64_t next_call_id;            /* never reset: an id names one wait of this control block for ever */
+    int64_t wait_timeout_us;          /* < 0: no limit */
+    void (*wait_finish)(
+        Process *p,
+        Reply *reply); /* PRIM: turns the reply into resume_value or exception; NULL: resume_value stands */
+    void *wait_context;
+    RelationTable *relations; /* links and monitors, both directions; changes travel as signals */
+    struct Completion *completion;
+    Message *system_request; /* being served, for system_answer */
+    Process *run_next;       /* intrusive run-queue or free-list link */
     Value exit_reason;
-    Process *run_next;                 /* intrusive run-queue or free-list link */
+    Value call_class, call_selector; /* of the call it waits for, for errors; immediates */
+    uint32_t slot;
+    uint8_t wait;   /* WaitKind */
+    bool trap_exit; /* ignores exit signals other than kill */
+    bool ending;    /* a signal has ended it; exit_reason is set */
+    bool cooling;   /* in a scheduler's list of idle processes that may give back memory */
 } ProcessLink;
 
 #endif

@@ -1,8 +1,9 @@
 /* Processes: control block, segmented frame stack, heap, mailbox, homes of mutable state.
  *
- * Owner: the scheduler thread that runs (or has claimed) the process; other threads touch only the atomic fields marked so and the
- * mailbox. Control blocks are type-stable: never given back while the VM lives; a pid is (slot, generation).
- * The interpreter never recurses on the C stack: all of a process's execution state is here.
+ * Owner: the scheduler thread that runs (or has claimed) the process; other threads touch only the atomic
+ * fields marked so and the mailbox. Control blocks are type-stable: never given back while the VM lives; a
+ * pid is (slot, generation). The interpreter never recurses on the C stack: all of a process's execution
+ * state is here.
  */
 #ifndef BT_VM_PROCESS_H
 #define BT_VM_PROCESS_H
@@ -14,16 +15,17 @@
 
 typedef struct Scheduler Scheduler;
 
-/* An activation. Registers follow the header; register 0 is self (methods) or the closure (blocks). A frame never moves and never
- * straddles segments; the callee's frame lies in the caller's outgoing window when the segment has room. Registers from 0 to
- * fn->register_count - 1 always hold valid Values (nil-filled on entry), save those covered by a live callee's frame. */
+/* An activation. Registers follow the header; register 0 is self (methods) or the closure (blocks). A frame
+ * never moves and never straddles segments; the callee's frame lies in the caller's outgoing window when the
+ * segment has room. Registers from 0 to fn->register_count - 1 always hold valid Values (nil-filled on
+ * entry), save those covered by a live callee's frame. */
 typedef struct Frame {
-    struct Frame *caller;   /* NULL: base of the process or of the message being served */
-    const Instr *pc;        /* resume point while not running; the word before it is the send that waits */
+    struct Frame *caller; /* NULL: base of the process or of the message being served */
+    const Instr *pc;      /* resume point while not running; the word before it is the send that waits */
     const Function *fn;
-    uint32_t serial;        /* activation serial if FN_NLR_HOME, or of the home if it opened carriers; else 0 */
-    uint16_t flags;         /* FRAME_* */
-    uint16_t carriers;      /* carriers this frame opened (base is in carrier_base of its serial's record) */
+    uint32_t serial;   /* activation serial if FN_NLR_HOME, or of the home if it opened carriers; else 0 */
+    uint16_t flags;    /* FRAME_* */
+    uint16_t carriers; /* carriers this frame opened (base is in carrier_base of its serial's record) */
     Value regs[];
 } Frame;
 _Static_assert(sizeof(Frame) == 8 * FRAME_WORDS, "FRAME_WORDS is the header of an activation");
@@ -40,52 +42,65 @@ typedef enum {
     PROC_CLASS  /* serves class-side calls of one class */
 } ProcessRole;
 
-/* The class-variable home of a process (ADR 0130). Touched only by vm/class_vars.c; the fields are here because the collector must
- * see them and a snapshot must be one load. */
+/* The class-variable home of a process (ADR 0130). Touched only by vm/class_vars.c; the fields are here
+ * because the collector must see them and a snapshot must be one load. */
 typedef struct ClassVarHome {
-    uint32_t live_class;  /* class whose invocation runs here, 0 = none */
-    Value live;           /* its record, V_HOLE outside an invocation */
-    Value entry;          /* the record as it was at entry: the committed map while an invocation runs */
-    Value committed;      /* class processes, between invocations */
-    uint32_t view_class;  /* read-only snapshot installed by with_snapshot, 0 = none */
+    uint32_t live_class; /* class whose invocation runs here, 0 = none */
+    Value live;          /* its record, V_HOLE outside an invocation */
+    Value entry;         /* the record as it was at entry: the committed map while an invocation runs */
+    Value committed;     /* class processes, between invocations */
+    uint32_t view_class; /* read-only snapshot installed by with_snapshot, 0 = none */
     Value view;
 } ClassVarHome;
+
+/* A caller replaced by a tail send. The ring is made at the first one: most processes never need it. */
+#define ELIDED_CALLS 16
+typedef struct ElidedCall {
+    const Function *fn;
+    uint32_t line;
+} ElidedCall;
 
 struct Process {
     /* --- hot: read and written by the interpreter --- */
     Heap heap;
-    Frame *frame;            /* running or suspended activation; NULL when idle */
-    int32_t reductions;      /* left in this slice */
+    Frame *frame;       /* running or suspended activation; NULL when idle */
+    int32_t reductions; /* left in this slice */
     BtVm *vm;
-    Scheduler *scheduler;    /* that runs it now */
+    Scheduler *scheduler; /* that runs it now */
     Value pid;
-    Value self_ref;          /* actor: its ACTOR_REF; class process: its class object; else nil */
-    Value state;             /* actor: record of fields; else V_HOLE */
-    Value carriers;          /* record of open carriers; V_HOLE before the first */
-    uint32_t carrier_top;    /* first free carrier */
+    Value self_ref;       /* actor: its ACTOR_REF; class process: its class object; else nil */
+    Value state;          /* actor: record of fields; else V_HOLE */
+    Value carriers;       /* record of open carriers; V_HOLE before the first */
+    uint32_t carrier_top; /* first free carrier */
     ClassVarHome class_vars;
-    Value exception;         /* pending error, V_HOLE if none */
+    Value exception; /* pending error, V_HOLE if none */
     PendingKind pending;
     Value pending_value, pending_pid, pending_serial;
     uint32_t next_serial;
     RootSpan *roots;
-    struct { Value receiver, selector, args[PRIM_SEND_MAX]; unsigned argc; } send; /* PRIM_SEND */
-    Value resume_value;      /* answer of what it waited for */
-    StackSegment *segments;  /* current segment first */
+    struct {
+        Value receiver, selector, args[PRIM_SEND_MAX];
+        unsigned argc;
+    } send;                 /* PRIM_SEND */
+    Value resume_value;     /* answer of what it waited for */
+    StackSegment *segments; /* current segment first */
     size_t stack_words, stack_limit_words;
-    struct { const Function *fn; uint32_t line; } elided[16]; /* ring of callers replaced by tail sends */
-    uint32_t elided_count;
+    struct ElidedCall
+        *elided_ring; /* callers replaced by tail sends; NULL until the first: see process_note_elided */
+    uint32_t
+        elided_count; /* ever noted; the last ELIDED_CALLS of them are in the ring at [i % ELIDED_CALLS] */
     ProcessRole role;
-    Message *serving;        /* the request being answered, NULL if none */
-    Value rollback_state;    /* actor: state at entry of the message being served */
-    Value dictionary;        /* process dictionary (a Dictionary), nil if empty */
+    Message *serving;     /* the request being answered, NULL if none */
+    Value rollback_state; /* actor: state at entry of the message being served */
+    Value dictionary;     /* process dictionary (a Dictionary), nil if empty */
     uint64_t reductions_total;
     /* --- cross-thread: state word, mailbox, links (vm/mailbox.h, vm/sched.h) --- */
     ProcessLink link;
 };
 
 static inline uint32_t dispatch_class_of(Value v) {
-    if (value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF) return object_class(v);
+    if (value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF)
+        return object_class(v);
     if (value_is_int(v)) return CLASS_ID_Integer;
     return dispatch_class_slow(v);
 }
@@ -110,7 +125,15 @@ static inline bool record_write(Process *p, Value *home, size_t index, Value val
     }
     return record_write_slow(p, home, index, value);
 }
+bool process_make_elided_ring(Process *p);
+/* Notes the caller that a tail send replaces (dropped silently without memory: it only serves traces). */
+static inline void process_note_elided(Process *p, const Function *fn, uint32_t line) {
+    if (!p->elided_ring && !process_make_elided_ring(p)) return;
+    p->elided_ring[p->elided_count++ % ELIDED_CALLS] = (ElidedCall){fn, line};
+}
 /* Charges work beyond the instruction count; a long primitive answers PRIM_YIELD when this is false. */
-static inline bool process_charge(Process *p, uint32_t reductions) { return (p->reductions -= (int32_t)reductions) > 0; }
+static inline bool process_charge(Process *p, uint32_t reductions) {
+    return (p->reductions -= (int32_t)reductions) > 0;
+}
 
 #endif

@@ -1,9 +1,10 @@
 /* Schedulers, processes' life, synchronous calls, casts, links, timers.
  *
- * One scheduler thread per core, each with a run queue; work stealing; parking on a futex. --seed: one scheduler, virtual time, every
- * choice drawn from the seed. The same-thread hand-off: a call to an IDLE process claims it and runs it next on the caller's
- * thread with the caller's reductions; the reply switches straight back (models.md 3.7).
- * Boundary with the interpreter: the scheduler calls interp_run(); the interpreter calls what is declared here.
+ * One scheduler thread per core, each with a run queue; work stealing; parking on a futex. --seed: one
+ * scheduler, virtual time, every choice drawn from the seed. The same-thread hand-off: a call to an IDLE
+ * process claims it and runs it next on the caller's thread with the caller's reductions; the reply switches
+ * straight back (models.md 3.7). Boundary with the interpreter: the scheduler calls interp_run(); the
+ * interpreter calls what is declared here.
  */
 #ifndef BT_VM_SCHED_H
 #define BT_VM_SCHED_H
@@ -14,64 +15,97 @@
 typedef enum {
     RUN_YIELDED, /* slice used up: runnable */
     RUN_BLOCKED, /* waits for a reply, timer or I/O: wait state already published */
-    RUN_SERVED,  /* no activation left and no message it could take: go idle (the scheduler re-checks the inbox) */
+    RUN_SERVED,  /* no activation left and no message it could take: go idle (the scheduler re-checks the
+                    inbox) */
     RUN_DONE     /* the process has ended with link.exit_reason */
 } RunOutcome;
 
 /* ---- processes ---- */
-/* Where a PLAIN process leaves how it ended, for whoever started it from outside (evaluations, main). Owner: the starter; it must
- * outlive the process. `reply` may be read once `done` is set (release store, acquire load). */
+/* Where a PLAIN process leaves how it ended, for whoever started it from outside (evaluations, main). Owner:
+ * the starter; it must outlive the process. `reply` may be read once `done` is set (release store, acquire
+ * load). */
 typedef struct Completion {
     _Atomic bool done;
-    Reply reply; /* VALUE: the answer; ERROR: the exception; NLR: a ^ that found no home; DEAD: killed, value = reason symbol. The fragment is the reader's */
+    Reply reply; /* VALUE: the answer; ERROR: the exception; NLR: a ^ that found no home; DEAD: killed, value
+                    = reason symbol. The fragment is the reader's */
 } Completion;
 
 typedef struct SpawnOptions {
     ProcessRole role;
-    Value self_ref;           /* actor: V_NIL (made by spawn from class_id), class: the class object */
-    uint32_t class_id;        /* actor: its class */
-    Process *parent;          /* link target, or NULL */
+    Value self_ref;    /* actor: V_NIL (made by spawn from class_id), class: the class object */
+    uint32_t class_id; /* actor: its class */
+    Process *parent;   /* link target, or NULL */
     size_t heap_limit_words, stack_limit_words; /* 0 = VM default */
-    bool ignore_link_exits;   /* the main process of `run`, class processes */
-    Completion *completion;   /* PLAIN, or NULL */
+    bool ignore_link_exits;                     /* the main process of `run`, class processes */
+    Completion *completion;                     /* PLAIN, or NULL */
 } SpawnOptions;
-/* Serving side (vm/serve.c) calls this once when a PLAIN process has its answer, or an error has reached its base: copies the term into the
- * Completion (if any); the process then returns RUN_DONE with link.exit_reason set (normal, or the error). */
+/* Serving side (vm/serve.c) calls this once when a PLAIN process has its answer, or an error has reached its
+ * base: copies the term into the Completion (if any); the process then returns RUN_DONE with link.exit_reason
+ * set (normal, or the error). */
 void process_complete(Process *p, ReplyKind kind, Value value);
 /* A new IDLE process. NULL: limit or memory (nothing pending). Any scheduler thread. */
 Process *process_new(BtVm *vm, const SpawnOptions *options);
-/* Makes a PLAIN process run `callable` (closure, copied) with arguments, or, selector given, send it: enqueued at once. */
-bool process_start(Process *fresh, Process *from, Value callable, Value selector, const Value *args, unsigned argc);
-/* The process behind a pid if it is the same generation, else NULL. The pointer stays valid (type-stable); its life does not. */
+/* Makes a PLAIN process run `callable` (closure, copied) with arguments, or, selector given, send it:
+ * enqueued at once. */
+bool process_start(Process *fresh, Process *from, Value callable, Value selector, const Value *args,
+                   unsigned argc);
+/* The process behind a pid if it is the same generation, else NULL. The pointer stays valid (type-stable);
+ * its life does not. */
 Process *process_by_pid(BtVm *vm, Value pid);
 bool process_is_alive(BtVm *vm, Value pid);
 /* Exit signal to a process (kill: reason killed, untrappable). */
 void process_exit_signal(BtVm *vm, Value pid, Value reason_symbol, bool kill);
-void process_link(Process *a, Value b_pid);
+void process_link(Process *a, Value b_pid); /* b dead: a gets the exit signal noproc */
 void process_unlink(Process *a, Value b_pid);
 /* MSG_DOWN (values: reference, reason) comes when the target ends, at once if it has. */
 void process_monitor(Process *watcher, Value target, Value reference);
+/* Stops a future MSG_DOWN of this reference; one that has arrived stays. */
+void process_demonitor(Process *watcher, Value reference);
+/* A new unique reference; MAY_GC. V_HOLE = pending resource_error. */
+Value reference_new(Process *p);
+static inline uint64_t reference_serial(Value reference) { return object_at(reference, 1); }
+/* PRIM_BLOCK until the target has ended or the limit (< 0: none) is over; resume_value: true if it ended. */
+PrimStatus process_await_end(Process *p, Value target, int64_t timeout_us);
+/* PRIM_BLOCK until a MSG_RAW, MSG_DOWN or MSG_TIMER message with this tag (call_id; a MSG_DOWN's is its
+ * reference serial, 0: any) has come or the limit is over. resume_value: for RAW the term, for DOWN the
+ * reason, for TIMER the id; V_HOLE when the limit is over. For PLAIN processes: they serve no messages. */
+PrimStatus process_receive(Process *p, uint64_t tag, int64_t timeout_us);
+/* Sends any term; false if the target is gone. `from` may be NULL (host thread). */
+bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value term);
+/* What others may read of a process without stopping it; false if it is gone. */
+typedef struct ProcessInfo {
+    Value pid;
+    RunState state;
+    uint32_t class_id, message_count;
+} ProcessInfo;
+bool process_info(BtVm *vm, Value pid, ProcessInfo *info);
+/* Visits every live process; births and deaths meanwhile may or may not be seen. */
+void process_each(BtVm *vm, void (*visit)(void *context, const ProcessInfo *info), void *context);
 
 /* ---- synchronous calls and casts ---- */
 typedef enum { CALL_WAITING, CALL_RAISED } CallStatus;
-/* Starts a call: copies receiver, selector and arguments, checks the chain (deadlock_detected / dispatch_error), pushes, and makes the
- * caller wait. timeout_us < 0: none. CALL_WAITING: the interpreter saves its state and returns RUN_BLOCKED (the scheduler runs the claimed
- * callee next). CALL_RAISED: process->exception is pending (actor_dead, deadlock_detected ...). */
-CallStatus call_start(Process *caller, Value target_pid, Value receiver, Value selector, const Value *args, unsigned argc, int64_t timeout_us);
-/* When a caller runs again: takes the reply (adopts the fragment). REPLY_ERROR / DEAD / TIMEOUT leave process->exception pending; REPLY_NLR
- * fills process->pending*. */
+/* Starts a call: copies receiver, selector and arguments, checks the chain (deadlock_detected /
+ * dispatch_error), pushes, and makes the caller wait. timeout_us < 0: none. CALL_WAITING: the interpreter
+ * saves its state and returns RUN_BLOCKED (the scheduler runs the claimed callee next). CALL_RAISED:
+ * process->exception is pending (actor_dead, deadlock_detected ...). */
+CallStatus call_start(Process *caller, Value target_pid, Value receiver, Value selector, const Value *args,
+                      unsigned argc, int64_t timeout_us);
+/* When a caller runs again: takes the reply (adopts the fragment). REPLY_ERROR / DEAD / TIMEOUT leave
+ * process->exception pending; REPLY_NLR fills process->pending*. */
 ReplyKind call_take_reply(Process *caller, Value *answer);
 /* Callee's side: answers p->serving and frees it. For MSG_CAST it only frees. */
 void call_reply(Process *callee, ReplyKind kind, Value value);
 /* False (silently) if the target is gone. */
-bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector, const Value *args, unsigned argc);
-/* Next request from the private queue (signals are acted on here), adopted into the heap; NULL: nothing to serve. */
+bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector, const Value *args,
+               unsigned argc);
+/* Next request from the private queue (signals are acted on here), adopted into the heap; NULL: nothing to
+ * serve. */
 Message *mailbox_take(Process *p);
-/* Signals that must act now (kill, exit, system requests) at a safepoint; false: the process must end (exit_reason set). */
+/* Signals that must act now (kill, exit, system requests) at a safepoint; false: the process must end
+ * (exit_reason set). */
 bool process_poll_signals(Process *p);
-/* Set in the state word when a message that must act at a safepoint is pushed. */
-#define LINK_SIGNALS ((uint64_t)1 << 8)
 static inline bool process_has_signals(Process *p) {
+    /* acquire: pairs with the CAS of mailbox_push; what it found is taken by a CAS anyway */
     return (__atomic_load_n(&p->link.word[0], __ATOMIC_ACQUIRE) & LINK_SIGNALS) != 0;
 }
 /* Frees a served message that is not answered. */
@@ -80,25 +114,34 @@ void message_free(BtVm *vm, Message *m);
 /* ---- waiting, timers ---- */
 /* PRIM_BLOCK helpers: parks p until the deadline; resume_value is then `answer`. */
 PrimStatus process_sleep(Process *p, int64_t microseconds, Value answer);
-/* One-shot timer that pushes MSG_TIMER with this id to pid; id from timer_start, lazily deleted by timer_cancel (true: was pending). */
+/* One-shot timer that pushes MSG_TIMER with this id to pid; id from timer_start, lazily deleted by
+ * timer_cancel (true: was pending). */
 uint64_t timer_start(Process *p, Value pid, int64_t microseconds);
 bool timer_cancel(BtVm *vm, uint64_t timer_id);
 /* Microseconds: monotonic, or virtual under --seed. */
 int64_t vm_now_us(BtVm *vm);
 
 /* ---- system signals (architecture.md section 3) ---- */
-/* Runs serve(target, context) in the target's ownership at its next safepoint (at once, on this thread, if it is idle or waits), then
- * wakes p. PRIM_BLOCK; the answer is what serve left by system_answer. Dead target: PRIM_RAISE actor_dead. */
-PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *target, void *context), void *context);
+/* Runs serve(target, context) in the target's ownership at its next safepoint (at once, on this thread, if it
+ * is idle or waits), then wakes p. PRIM_BLOCK; the answer is what serve left by system_answer. Dead target:
+ * PRIM_RAISE actor_dead. */
+PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
+                         void *context);
 /* From serve: a copy of the term becomes the asker's resume_value. */
 void system_answer(Process *target, void *context, Value term);
 
 /* ---- running ---- */
+/* Program exit: and System halt: the first status stays; every process stops at its next slice end, host
+ * waits return false. */
+void vm_request_exit(BtVm *vm, int status);
+/* Uniform 64 bits: from the seed in seeded mode, else from the system's entropy. Any thread. */
+uint64_t vm_random(BtVm *vm);
 bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed);
 void sched_shutdown(BtVm *vm);
 /* Starts threads on first use; enqueues p. Any thread. */
 void sched_make_runnable(BtVm *vm, Process *p);
-/* A host thread waits until the process has ended (drives the scheduler itself in seeded mode). deadline_us < 0: none. True if it ended. */
+/* A host thread waits until the process has ended (drives the scheduler itself in seeded mode). deadline_us <
+ * 0: none. True if it ended. */
 bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
 /* I/O thread (libuv): console and files. vm/io.h declares requests. */
 
