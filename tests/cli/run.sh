@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Drives the beamtalk command as a person would. Usage: run.sh BINARY. Last line: `N passed, N failed`.
+binary=$1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+# expect NAME STATUS STDOUT-PATTERN STDERR-PATTERN COMMAND...   (extended regular expressions; empty = must be empty)
+expect() {
+    local name=$1 status=$2 out=$3 err=$4 got=0 ok=1
+    shift 4
+    timeout 120 "$@" >"$work/out" 2>"$work/err" </dev/null || got=$?
+    [ "$got" = "$status" ] || ok=0
+    if [ -z "$out" ]; then [ ! -s "$work/out" ] || ok=0; else tr '\n' '~' <"$work/out" | grep -qaE -- "$out" || ok=0; fi
+    if [ -z "$err" ]; then [ ! -s "$work/err" ] || ok=0; else tr '\n' '~' <"$work/err" | grep -qaE -- "$err" || ok=0; fi
+    if [ $ok = 1 ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAIL $name: exit $got (wanted $status)"
+        head -c 600 "$work/out" "$work/err"
+    fi
+}
+
+program() { printf '%s\n' "$2" >"$work/$1"; }
+
+# The tour prints what its comments say.
+sed -nE 's/^[^/].*\bConsole printLine: .* \/\/ (.*)$/\1/p' "$root/examples/tour.bt" | sed 's/^work, then tidy$/work\ntidy/' >"$work/tour.expected"
+"$binary" run "$root/examples/tour.bt" >"$work/tour.out" 2>"$work/tour.err"
+if diff "$work/tour.expected" "$work/tour.out" && [ ! -s "$work/tour.err" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL tour"; cat "$work/tour.err"; fi
+
+expect "version" 0 '^beamtalk [0-9]' '' "$binary" --version
+expect "no command" 2 '' 'usage' "$binary"
+expect "unknown command" 2 '' "unknown command 'frobnicate'" "$binary" frobnicate
+program hello.bt 'Transcript show: "Hello"; cr'
+expect "hello" 0 '^Hello~$' '' "$binary" run "$work/hello.bt"
+program broken.bt 'x := (1 + 
+Console printLine: "never"'
+expect "syntax error runs nothing" 1 '' 'error: .*broken\.bt:[0-9]+:[0-9]+' "$binary" run "$work/broken.bt"
+expect "missing file" 1 '' 'Error: file not found: .*nothing\.bt' "$binary" run "$work/nothing.bt"
+expect "directory" 1 '' 'is a directory' "$binary" run "$work/"
+: >"$work/empty.bt"
+expect "empty file" 0 '' '' "$binary" run "$work/empty.bt"
+head -c 4096 "$binary" >"$work/binary.bt"
+expect "binary file" 1 '' 'error:' "$binary" run "$work/binary.bt"
+program entry.bt 'Object subclass: Entry
+  class run => Console printLine: "ran"'
+expect "class-side run" 0 '^ran~$' '' "$binary" run "$work/entry.bt"
+program main.bt 'Object subclass: Other
+Object subclass: Main
+  class main: arguments => Console printLine: (arguments join: "+")'
+expect "main: gets the arguments" 0 '^a\+b~$' '' "$binary" run "$work/main.bt" a b
+program nothing_to_run.bt 'Object subclass: A
+Object subclass: B'
+expect "nothing to run" 1 '' 'nothing to run' "$binary" run "$work/nothing_to_run.bt"
+program fails.bt 'Console printLine: "before"
+3 foo'
+expect "uncaught error" 1 '^before~$' "^Integer does not understand 'foo'~Hint: " "$binary" run "$work/fails.bt"
+program exits.bt 'Program exit: 7'
+expect "Program exit:" 7 '' '' "$binary" run "$work/exits.bt"
+expect "eval" 0 '^7~$' '' "$binary" eval '3 + 4'
+expect "eval error" 1 '' 'bad arithmetic operation' "$binary" eval '1 / 0'
+expect "eval from a pipe" 0 '^12~$' '' bash -c "echo '6 * 2' | '$binary' eval -"
+expect "check" 0 '' '' "$binary" check "$work/entry.bt"
+expect "ir" 0 'MethodBody' '' "$binary" ir "$work/entry.bt"
+expect "disasm" 0 'RETURN' '' "$binary" disasm "$work/entry.bt"
+
+# Processes and limits
+program deep.bt 'Object subclass: Deep
+  class down: n => n =:= 0 ifTrue: [0] ifFalse: [1 + (self down: n - 1)]
+Console printLine: (Deep down: 100000) printString'
+expect "deep recursion" 0 '^100000~$' '' "$binary" run "$work/deep.bt"
+program endless.bt 'Value subclass: Endless
+  down: n => 1 + (self down: n + 1)
+Actor subclass: Calm
+  ping => #pong
+calm := Calm spawn
+kind := [Endless new down: 0] on: Error do: [:e | e kind]
+Console printLine: kind printString
+Console printLine: calm ping printString'
+expect "endless recursion is an error" 0 '^#resource_error~#pong~$' '' "$binary" run --stack-limit 8000000 "$work/endless.bt"
+program tail.bt 'Object subclass: Loop
+  class sealed run: n => n =:= 0 ifTrue: [#done] ifFalse: [self run: n - 1]
+Value subclass: Walk
+  down: n => n =:= 0 ifTrue: [#done] ifFalse: [self down: n - 1]
+Console printLine: (Loop run: 100000) printString
+Console printLine: (Walk new down: 100000) printString'
+expect "tail sends in constant space" 0 '^#done~#done~$' '' "$binary" run --heap-limit 1000000 --stack-limit 100000 "$work/tail.bt"
+program fair.bt 'Actor subclass: Hog
+  spin => [true] whileTrue: [nil]
+Actor subclass: Quiet
+  ping => #pong
+hog := Hog spawn
+hog spin!
+Console printLine: Quiet spawn ping printString'
+expect "an endless loop holds up nobody" 0 '^#pong~$' '' "$binary" run --seed 5 "$work/fair.bt"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

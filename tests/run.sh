@@ -1,0 +1,84 @@
+# Sourced by ./bt: builds the variants and runs every test program. Counts are added up; the last line is `N passed, N failed`.
+# shellcheck shell=bash disable=SC2154
+
+total_passed=0
+total_failed=0
+
+# count LABEL OUTPUT-FILE STATUS: reads `N passed, N failed` or Check's summary from the output.
+count() {
+    local label=$1 output=$2 status=$3 line passed=0 failed=0 checks failures errors
+    line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed' "$output" | tail -n 1)
+    if [ -n "$line" ]; then
+        passed=${line%% *}
+        failed=$(echo "$line" | sed -E 's/.*, ([0-9]+) failed.*/\1/')
+    elif line=$(grep -aE '^[0-9]+%: Checks: ' "$output" | tail -n 1) && [ -n "$line" ]; then
+        checks=$(echo "$line" | sed -E 's/.*Checks: ([0-9]+).*/\1/')
+        failures=$(echo "$line" | sed -E 's/.*Failures: ([0-9]+).*/\1/')
+        errors=$(echo "$line" | sed -E 's/.*Errors: ([0-9]+).*/\1/')
+        failed=$((failures + errors))
+        passed=$((checks - failed))
+    fi
+    if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+    if [ "$status" = 0 ] && [ "$passed" = 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+    total_passed=$((total_passed + passed))
+    total_failed=$((total_failed + failed))
+    printf '  %-28s %5d passed %4d failed\n' "$label" "$passed" "$failed"
+    if [ "$failed" != 0 ]; then
+        grep -aE 'FAIL|Sanitizer|runtime error|:[FE]:' "$output" | head -n 20
+        [ "$status" = 0 ] || tail -n 15 "$output"
+    fi
+}
+
+# one LABEL COMMAND...
+one() {
+    local label=$1 output status=0
+    shift
+    output=$(mktemp)
+    timeout 900 "$@" >"$output" 2>&1 || status=$?
+    count "$label" "$output" "$status"
+    rm -f "$output"
+}
+
+# programs DIR LABEL [NAME-PATTERN]
+programs() {
+    local dir=$1 label=$2 pattern=${3:-.} name
+    for name in $(grep -E "$pattern" "$dir/test_programs.txt"); do
+        one "$label $name" "$dir/$name"
+    done
+}
+
+run_tests() {
+    local long=0 tenth
+    [ "${1:-}" = --long ] && long=1
+    cd "$cd_root"
+    tenth=$(git rev-parse HEAD 2>/dev/null | cut -c1-8 || echo 0)
+    tenth=$((16#${tenth:-0} % 10))
+    export CK_VERBOSITY=normal
+
+    echo "house rules"
+    one "layers and format" bash tests/house.sh
+    echo "release"
+    build "$cd_root/build" tests
+    programs "$cd_root/build" release
+    one "release command line" bash tests/cli/run.sh "$cd_root/build/beamtalk"
+    echo "ASan and UBSan"
+    build "$cd_root/build-asan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=address -DBT_STRESS=ON
+    export ASAN_OPTIONS=detect_leaks=0 CK_FORK=no
+    programs "$cd_root/build-asan" asan
+    one "asan command line" env BT_TEST_SCALE=0.001 bash tests/cli/run.sh "$cd_root/build-asan/beamtalk"
+    echo "TSan, processes"
+    build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
+    programs "$cd_root/build-tsan" tsan 'sched|vectors'
+    unset CK_FORK
+    echo "stress: collection at every reservation, one reduction a slice"
+    build "$cd_root/build-stress" tests -DBT_STRESS=ON
+    export BT_TEST_SCALE=0.001
+    if [ $long = 1 ]; then tenth=all; fi
+    one "gc stress vectors" env BT_GC_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_vectors"
+    one "yield stress vectors" env BT_YIELD_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_vectors"
+    one "gc stress answers" env BT_GC_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_answers"
+    unset BT_TEST_SCALE
+
+    echo "$total_passed passed, $total_failed failed"
+    [ "$total_failed" = 0 ]
+}
