@@ -13,7 +13,7 @@
 #include "vm/process.h"
 
 #define STRING_INLINE_MAX 64u
-#define STRING_MAX_BYTES ((size_t)1 << 40)
+#define STRING_MAX_BYTES ((size_t)1 << 31)
 
 /* Low byte of the length word. */
 enum {
