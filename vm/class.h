@@ -11,6 +11,8 @@
 #include "vm/symbol.h"
 #include "vm/heap.h"
 
+typedef struct ClassTable ClassTable;
+
 typedef enum {
     CLASS_ID_None,
 #define CLASS(name, superclass) CLASS_ID_##name,
@@ -20,9 +22,22 @@ typedef enum {
 } WellKnownClass;
 
 #define DISPATCH_META (1u << 23)
+/* For a metaclass (`C class`): the class id of its sole instance with this bit set. Beyond the 24 bits of a header. */
+#define DISPATCH_METACLASS (1u << 24)
+#define MAX_CLASS_ID (DISPATCH_META - 1)
 #define MAX_HIERARCHY_DEPTH 20
 
 typedef struct MethodTable MethodTable; /* selector -> Method *, open addressing */
+
+/* Names of the slots of a record (actor state, class variables). A class gets a new one whenever a load changes the names, and
+ * what lives by the old one keeps it until its next message (semantics 20.2). Never freed while the VM lives; id is unique,
+ * never 0, and is what the caches of state and class-variable sites compare. */
+typedef struct SlotLayout {
+    uint32_t id, count;
+    const Value *names;
+} SlotLayout;
+/* Index of a name, or -1. */
+int slot_layout_find(const SlotLayout *layout, Value name);
 
 struct Class {
     uint32_t id;
@@ -37,6 +52,7 @@ struct Class {
     Class **field_owner;           /* parallel: class that declares it */
     uint32_t class_var_count;      /* own only: class variables are not inherited */
     Value *class_var_names;
+    const SlotLayout *state_layout, *class_var_layout; /* of actor state (all fields) and of the class variables */
     MethodTable *methods, *class_methods;        /* own */
     MethodTable *extensions, *class_extensions;  /* own, per side */
     CodeUnit *unit;                /* defining unit */
@@ -70,6 +86,23 @@ Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class); /*
  * False with a reason: unknown superclass, cycle, sealed superclass, stdlib_shadowing ... : nothing is installed. */
 bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t reason_size);
 bool class_remove_method(BtVm *vm, Class *c, bool class_side, Value selector);
+
+/* Installs one linked function as a method of a class that exists (compile:source:, `C >> sel => ...`); takes its own count of the unit.
+ * extension: into the extension table of that side. False: no memory. */
+bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, Value selector, CodeUnit *unit, const BcMethod *bc);
+/* Takes the class out of the table (removeFromSystem): it is not found by name any more, its process is killed. */
+bool class_remove(BtVm *vm, Class *c);
+/* Pid of the class's process, started if there is none or it has died. V_HOLE: cannot be had. Any scheduler thread. */
+Value class_process(BtVm *vm, Class *c);
+
+ClassTable *class_table_new(BtVm *vm); /* NULL: no memory. Called by vm_new after symbols_new. */
+void class_table_free(BtVm *vm);
+
+/* Every class that is not removed, in order of definition. Any thread; the visitor must not install. */
+void class_each(BtVm *vm, void (*visit)(Class *c, void *context), void *context);
+/* Own methods or extensions of one class, one selector; NULL if it has none of its own. Any thread. */
+Method *class_own_method(BtVm *vm, Class *c, bool class_side, Value selector);
+Method *class_own_extension(BtVm *vm, Class *c, bool class_side, Value selector);
 
 /* Iteration for reflection: methods of one table, unordered. */
 typedef void (*MethodVisitor)(Method *m, void *context);

@@ -6,11 +6,13 @@
 #include <stdatomic.h>
 #include "vm/bytecode/bytecode.h"
 #include "vm/object.h"
+#include "vm/prim.h"
 
 typedef struct BtVm BtVm;
 typedef struct CodeUnit CodeUnit;
 typedef struct Class Class;
 typedef struct Method Method;
+typedef struct Process Process;
 
 /* One inline cache. word = dispatch class id << 32 | method index + 1, 0 = empty; release store, acquire load; zeroed by installs.
  * State and class-variable sites: word = class id << 32 | slot + 1. */
@@ -20,6 +22,9 @@ typedef struct {
     uint16_t capture;
     _Atomic uint64_t word, word2;
 } Site;
+
+/* Flags of Function.flags beyond FN_*: set by code_link. */
+enum { FN_TRANSIENT = 64, FN_LEAF_PRIM = 128 /* the body begins with PRIM */ };
 
 typedef struct Function {
     CodeUnit *unit;
@@ -31,10 +36,12 @@ typedef struct Function {
     uint16_t param_count, register_count, capture_count;
     uint8_t kind, home_kind, flags;
     bool class_side;
+    PrimStatus (*prim)(Process *p, Value *args, unsigned argc, Value *result); /* of the PRIM the body begins with, or NULL */
 } Function;
 
 struct CodeUnit {
     _Atomic uint32_t refs;
+    bool stdlib;               /* the library's own code: set by the loader before classes_install */
     bool transient;            /* an evaluation: its closures are counted by heaps, its literals copied on use */
     BtVm *vm;
     BcUnit *bc;
@@ -43,6 +50,8 @@ struct CodeUnit {
     Value *consts;             /* literals in unit memory, flagged OBJ_LITERAL */
     uint64_t *literal_words;
     size_t literal_size;
+    uint32_t *line_starts;     /* byte offsets of the source's lines, for function_line */
+    uint32_t line_count;
 };
 
 /* A method as found in a class's table. Lives in vm->methods by index (never reused while a cache may name it). */

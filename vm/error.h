@@ -29,6 +29,15 @@ PrimStatus error_dnu(Process *p, Value receiver, Value selector, const char *hin
 /* Raises with a kind given as text (unlisted kinds use the generic template). Exception class by the kind table. */
 PrimStatus error_raise_symbol(Process *p, Value kind_symbol, Value class_name, Value selector, const char *text, const char *hint, Value details);
 
+/* Builds the exception without raising it. V_HOLE = pending resource_error. MAY_GC. */
+Value error_make(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text, const char *hint, Value details);
+/* The exception that stands for "no memory": a literal of the VM, never allocated. For heap_reserve and its like. */
+Value error_out_of_memory(BtVm *vm);
+/* Dictionary of one Symbol key, for details. V_HOLE = pending resource_error. MAY_GC. */
+Value error_detail(Process *p, const char *key, Value value);
+/* Where the process is now, as a raw trace (Tuple of immediates; interp.h renders it). nil without memory. MAY_GC. */
+Value error_trace(Process *p);
+
 const char *error_kind_name(ErrorKind kind);
 /* Exception class id for a kind symbol (spec errors.md section 2). */
 uint32_t error_class_of_kind(Process *p, Value kind_symbol);

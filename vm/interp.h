@@ -10,6 +10,8 @@
 RunOutcome interp_run(Process *p);
 /* Renders the process's current stack (elided callers included) as a List of StackFrame instances. V_HOLE = resource_error. MAY_GC. */
 Value interp_stack_trace(Process *p);
+/* The same for the raw trace in an exception's EXC_TRACE (nil and Lists are answered as they are). */
+Value interp_render_trace(Process *p, Value raw);
 /* vm/stack.c: frames. NULL = stack limit reached (resource_error pending). */
 Frame *stack_push(Process *p, const Function *fn, Value *window, unsigned argc);
 void stack_pop(Process *p);

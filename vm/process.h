@@ -29,7 +29,13 @@ typedef struct Frame {
     Value regs[];
 } Frame;
 _Static_assert(sizeof(Frame) == 8 * FRAME_WORDS, "FRAME_WORDS is the header of an activation");
-enum { FRAME_NEW_SEGMENT = 1, FRAME_CARRIERS = 2 };
+enum {
+    FRAME_NEW_SEGMENT = 1,
+    FRAME_CARRIERS = 2,
+    FRAME_BASE = 4,   /* no caller: its answer ends the message being served, or the process */
+    FRAME_RESUME = 8, /* the caller does not simply want the answer in register a of the instruction that waits */
+    FRAME_TAILED = 16 /* has replaced callers: see elided_ring */
+};
 
 typedef struct StackSegment StackSegment; /* vm/stack.h */
 
@@ -49,6 +55,7 @@ typedef struct ClassVarHome {
     Value live;          /* its record, V_HOLE outside an invocation */
     Value entry;         /* the record as it was at entry: the committed map while an invocation runs */
     Value committed;     /* class processes, between invocations */
+    const struct SlotLayout *layout; /* slot names of live, entry and committed; NULL before the first record */
     uint32_t view_class; /* read-only snapshot installed by with_snapshot, 0 = none */
     Value view;
 } ClassVarHome;
@@ -57,7 +64,7 @@ typedef struct ClassVarHome {
 #define ELIDED_CALLS 16
 typedef struct ElidedCall {
     const Function *fn;
-    uint32_t line;
+    uint32_t line, frame; /* frame: low bits of the address of the frame it had */
 } ElidedCall;
 
 struct Process {
@@ -70,6 +77,7 @@ struct Process {
     Value pid;
     Value self_ref;       /* actor: its ACTOR_REF; class process: its class object; else nil */
     Value state;          /* actor: record of fields; else V_HOLE */
+    const struct SlotLayout *state_layout; /* slot names of state; NULL before birth */
     Value carriers;       /* record of open carriers; V_HOLE before the first */
     uint32_t carrier_top; /* first free carrier */
     ClassVarHome class_vars;
@@ -92,6 +100,7 @@ struct Process {
     ProcessRole role;
     Message *serving;     /* the request being answered, NULL if none */
     Value rollback_state; /* actor: state at entry of the message being served */
+    uint32_t init_next;   /* class process: next class variable whose initial value is to be computed (vm/serve.c) */
     Value dictionary;     /* process dictionary (a Dictionary), nil if empty */
     uint64_t reductions_total;
     /* --- cross-thread: state word, mailbox, links (vm/mailbox.h, vm/sched.h) --- */
@@ -129,7 +138,7 @@ bool process_make_elided_ring(Process *p);
 /* Notes the caller that a tail send replaces (dropped silently without memory: it only serves traces). */
 static inline void process_note_elided(Process *p, const Function *fn, uint32_t line) {
     if (!p->elided_ring && !process_make_elided_ring(p)) return;
-    p->elided_ring[p->elided_count++ % ELIDED_CALLS] = (ElidedCall){fn, line};
+    p->elided_ring[p->elided_count++ % ELIDED_CALLS] = (ElidedCall){fn, line, 0};
 }
 /* Charges work beyond the instruction count; a long primitive answers PRIM_YIELD when this is false. */
 static inline bool process_charge(Process *p, uint32_t reductions) {
