@@ -93,7 +93,7 @@ static void describe(Run *r, const char *wanted) {
              b ? bt_result_diagnostics(b) : "");
 }
 
-static bool has(const char *text, const char *part) { return text && strstr(text, part); }
+static bool has(const char *text, const char *piece) { return text && strstr(text, piece); }
 
 static const struct {
     const char *name, *text;
