@@ -2,7 +2,8 @@
  *
  *   stdlib_image OUT FILE.bt...
  *
- * The sources are one text to the compiler (classes may stand in any order), so a diagnostic's line is mapped back to its file here. */
+ * The sources are one text to the compiler (classes may stand in any order), so a diagnostic's line is mapped
+ * back to its file here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,8 @@ static void report(const DiagList *diags, const Part *parts, int count, const Bu
         source_file_init(&file, part->path, source->bytes + part->start, source->length - part->start);
         d.span.start -= (uint32_t)part->start;
         d.span.end -= (uint32_t)part->start;
-        if (d.other_label) d.other_span.start -= (uint32_t)part->start, d.other_span.end -= (uint32_t)part->start;
+        if (d.other_label)
+            d.other_span.start -= (uint32_t)part->start, d.other_span.end -= (uint32_t)part->start;
         diag_print(stderr, &d, &file, false);
         source_file_free(&file);
     }
@@ -66,7 +68,8 @@ static bool find_no_class(void *context, const char *name, CompilerClass *out) {
     (void)context, (void)name, (void)out;
     return false;
 }
-static bool find_no_method(void *context, const char *class_name, const char *selector, bool class_side, uint8_t *flags) {
+static bool find_no_method(void *context, const char *class_name, const char *selector, bool class_side,
+                           uint8_t *flags) {
     (void)context, (void)class_name, (void)selector, (void)class_side, (void)flags;
     return false;
 }
@@ -80,8 +83,9 @@ int main(int argc, char **argv) {
         parts[i - 2] = (Part){.start = source.length, .path = argv[i]};
         if (!add_file(&source, argv[i])) return fprintf(stderr, "cannot read %s\n", argv[i]), 2;
     }
-    CompileOptions options = {
-        .name = "stdlib", .stdlib = true, .world = {.find_class = find_no_class, .find_method = find_no_method}};
+    CompileOptions options = {.name = "stdlib",
+                              .stdlib = true,
+                              .world = {.find_class = find_no_class, .find_method = find_no_method}};
     DiagList diags;
     diag_list_init(&diags);
     BcUnit *unit = compile_source(&options, source.bytes, source.length, &diags);
