@@ -333,7 +333,7 @@ int string_compare(Value a, Value b) {
     size_t a_length, b_length;
     const char *a_bytes = string_bytes(a, &a_length), *b_bytes = string_bytes(b, &b_length);
     int order = memcmp(a_bytes, b_bytes, a_length < b_length ? a_length : b_length);
-    if (order != 0) return order;
+    if (order != 0) return order < 0 ? -1 : 1;
     return (a_length > b_length) - (a_length < b_length);
 }
 

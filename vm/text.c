@@ -31,12 +31,7 @@ bool text_reserve(Text *t, size_t more) {
 }
 
 void text_append(Text *t, const char *bytes, size_t length) {
-    if (length == 0 || t->full) return;
-    if (t->limit && length > t->limit - t->length) {
-        length = t->limit - t->length;
-        t->full = true;
-    }
-    if (!text_reserve(t, length)) return;
+    if (length == 0 || !text_reserve(t, length)) return;
     memcpy(t->bytes + t->length, bytes, length);
     t->length += length;
 }
@@ -71,7 +66,6 @@ void text_appendf(Text *t, const char *format, ...) {
 
 void text_truncate(Text *t, size_t length) {
     if (length < t->length) t->length = length;
-    t->full = false;
 }
 
 PrimStatus text_to_string(Process *p, Text *t, Value *out) {

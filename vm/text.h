@@ -10,11 +10,10 @@
 typedef struct Text {
     char *bytes;
     size_t length, capacity;
-    size_t limit; /* 0 = none: appends stop (and `full` is set) at this many bytes */
-    bool failed, full;
+    bool failed;
 } Text;
 
-#define TEXT_INIT ((Text){NULL, 0, 0, 0, false, false})
+#define TEXT_INIT ((Text){NULL, 0, 0, false})
 void text_free(Text *t);
 void text_append(Text *t, const char *bytes, size_t length);
 void text_append_cstring(Text *t, const char *cstring);
