@@ -42,11 +42,14 @@ typedef struct Function {
 struct CodeUnit {
     _Atomic uint32_t refs;
     bool stdlib;               /* the library's own code: set by the loader before classes_install */
+    CodeUnit *next, *previous; /* in the class table's list of units */
     bool transient;            /* an evaluation: its closures are counted by heaps, its literals copied on use */
     BtVm *vm;
     BcUnit *bc;
+    Value name;                /* symbol: the module's name (file path), or nil */
     uint32_t function_count;
     Function *functions;
+    Site *sites;               /* of all functions, one array */
     Value *consts;             /* literals in unit memory, flagged OBJ_LITERAL */
     uint64_t *literal_words;
     size_t literal_size;
@@ -68,6 +71,8 @@ struct Method {
 CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t reason_size); /* checks, then takes bc over; NULL = refused, bc still the caller's */
 void code_retain(CodeUnit *unit);
 void code_release(CodeUnit *unit);
+/* The primitive that a PRIM instruction names, NULL if this VM has none of that name. */
+PrimFn code_prim(const Function *fn, Instr instr);
 /* Source line (1-based) of an instruction, 0 if unknown. */
 uint32_t function_line(const Function *fn, const Instr *pc);
 

@@ -35,6 +35,9 @@ Value error_make(Process *p, ErrorKind kind, Value class_name, Value selector, c
 Value error_out_of_memory(BtVm *vm);
 /* Dictionary of one Symbol key, for details. V_HOLE = pending resource_error. MAY_GC. */
 Value error_detail(Process *p, const char *key, Value value);
+/* A raw fault (no class, no selector) that leaves an actor message gets the place: `Class>>selector: core` (errors.md 3.1); anything else is
+ * answered as it is. MAY_GC. */
+Value error_relabel(Process *p, Value exception, Value class_name, Value selector);
 /* Where the process is now, as a raw trace (Tuple of immediates; interp.h renders it). nil without memory. MAY_GC. */
 Value error_trace(Process *p);
 

@@ -62,9 +62,12 @@ typedef struct ClassVarHome {
 
 /* A caller replaced by a tail send. The ring is made at the first one: most processes never need it. */
 #define ELIDED_CALLS 16
+#define ELIDED_FIRST 0x80000000u
+#define ELIDED_FRAME_MASK 0x7fffffffu
 typedef struct ElidedCall {
     const Function *fn;
-    uint32_t line, frame; /* frame: low bits of the address of the frame it had */
+    uint32_t line;  /* index of the instruction that sent */
+    uint32_t frame; /* tag of the frame it had (vm/trace.c), ELIDED_FIRST: the first that its activation replaced */
 } ElidedCall;
 
 struct Process {
