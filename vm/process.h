@@ -95,7 +95,8 @@ struct Process {
         bool has_timeout;         /* timeout_us is the limit if it becomes a call to another process (< 0: none) */
         int64_t timeout_us;
         const Method *method;     /* not NULL: run this method on the receiver, no lookup */
-    } send;                 /* PRIM_SEND; prim_send fills all of it, has_timeout and method cleared */
+        bool call_block;          /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup */
+    } send;                 /* PRIM_SEND; prim_send fills all of it, has_timeout, method and call_block cleared */
     Value resume_value;     /* answer of what it waited for */
     StackSegment *segments; /* current segment first */
     size_t stack_words, stack_limit_words;
