@@ -411,10 +411,10 @@ void print_value(BtVm *vm, Text *t, Value v, PrintStyle style, Value customs) {
     run(&pr, v, style);
 }
 
-PrimStatus print_collect_customs(Process *p, Value v, Value *out) {
+PrimStatus print_collect_customs(Process *p, Value v, PrintStyle style, Value *out) {
     Printer pr = {.vm = p->vm};
     RootSpan span;
-    run(&pr, v, PRINT_STRING);
+    run(&pr, v, style);
     roots_push(p, &span, pr.collected, pr.collected_count);
     bool ok = !pr.failed && heap_reserve(p, 3 * pr.collected_count);
     roots_pop(p, &span);
@@ -430,12 +430,6 @@ PrimStatus print_collect_customs(Process *p, Value v, Value *out) {
     return ok ? PRIM_OK : PRIM_RAISE;
 }
 
-static PrimStatus render(Process *p, Value v, PrintStyle style, Value customs, Value *out) {
-    Text t = TEXT_INIT;
-    print_value(p->vm, &t, v, style, customs);
-    return text_to_string(p, &t, out);
-}
-
 PrimStatus value_print_plain(Process *p, Value v, Value *out) {
     Text t = TEXT_INIT;
     Printer pr = {.vm = p->vm, .t = &t, .customs = V_EMPTY_LIST};
@@ -445,12 +439,15 @@ PrimStatus value_print_plain(Process *p, Value v, Value *out) {
     return PRIM_FAIL;
 }
 
+PrimStatus value_render(Process *p, Value v, PrintStyle style, Value customs, Value *out) {
+    Text t = TEXT_INIT;
+    print_value(p->vm, &t, v, style, customs);
+    return text_to_string(p, &t, out);
+}
+
 PrimStatus value_print_string(Process *p, Value v, Value *out) {
-    return render(p, v, PRINT_STRING, V_EMPTY_LIST, out);
+    return value_render(p, v, PRINT_STRING, V_EMPTY_LIST, out);
 }
 PrimStatus value_display_string(Process *p, Value v, Value *out) {
-    return render(p, v, PRINT_DISPLAY, V_EMPTY_LIST, out);
-}
-PrimStatus value_print_with(Process *p, Value v, Value customs, Value *out) {
-    return render(p, v, PRINT_STRING, customs, out);
+    return value_render(p, v, PRINT_DISPLAY, V_EMPTY_LIST, out);
 }

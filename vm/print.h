@@ -26,7 +26,7 @@ typedef enum {
  * No allocation in the heap. The caller checks t->failed. */
 void print_value(BtVm *vm, Text *t, Value v, PrintStyle style, Value customs);
 /* The custom values within v (v itself does not count) as a List in order. MAY_GC. */
-PrimStatus print_collect_customs(Process *p, Value v, Value *out);
+PrimStatus print_collect_customs(Process *p, Value v, PrintStyle style, Value *out);
 /* True if printString of v is answered by a method that C does not know. */
 bool print_is_custom(BtVm *vm, Value v);
 
@@ -35,7 +35,7 @@ PrimStatus value_print_plain(Process *p, Value v, Value *out);
 /* Rendered as String, custom values structurally. MAY_GC. */
 PrimStatus value_print_string(Process *p, Value v, Value *out);
 PrimStatus value_display_string(Process *p, Value v, Value *out);
-/* printString with texts for the custom values. MAY_GC. */
-PrimStatus value_print_with(Process *p, Value v, Value customs, Value *out);
+/* Rendered with texts for the custom values. MAY_GC. */
+PrimStatus value_render(Process *p, Value v, PrintStyle style, Value customs, Value *out);
 
 #endif
