@@ -1,0 +1,20 @@
+/* The table of primitives, and its index by name. */
+#include "vm/prim.h"
+#include <string.h>
+
+#define PRIMITIVE(name, function, argc) PrimStatus function(Process *p, Value *args, unsigned count, Value *result);
+#include "vm/prims/primitives.def"
+#undef PRIMITIVE
+
+const PrimEntry PRIM_TABLE[] = {
+#define PRIMITIVE(name, function, argc) {name, function, argc},
+#include "vm/prims/primitives.def"
+#undef PRIMITIVE
+};
+const unsigned PRIM_COUNT = sizeof PRIM_TABLE / sizeof *PRIM_TABLE;
+
+int prim_find(const char *name, size_t length) {
+    for (unsigned i = 0; i < PRIM_COUNT; i++)
+        if (strlen(PRIM_TABLE[i].name) == length && memcmp(PRIM_TABLE[i].name, name, length) == 0) return (int)i;
+    return -1;
+}
