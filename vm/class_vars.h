@@ -30,8 +30,15 @@ void class_vars_restore(Process *p, Value snapshot);
 void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *installed);
 void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous);
 
-/* Declared initial values: the class process's first record. */
+/* Declared initial values. The class process computes them before it serves its first message (vm/serve.c), and again for new names after a
+ * reload: begin_layout makes the record by the new names, values kept by name, the rest unset; then next_unset and set_initial, one
+ * variable after the other, until next_unset answers -1. */
+bool class_vars_begin_layout(Process *p, const SlotLayout *layout); /* false = pending resource_error. MAY_GC */
+int class_vars_next_unset(Process *p);
+bool class_vars_set_initial(Process *p, Value value); /* of the variable that next_unset named. MAY_GC */
 PrimStatus class_vars_reset(Process *p, Value record);
+/* The committed map, for system signals and views: the record at entry while an invocation runs. V_HOLE: a class without class variables, or
+ * its initial values are still being computed (the class has a class_var_layout then: ask again later). */
 Value class_vars_committed(Process *p);
 
 #endif
