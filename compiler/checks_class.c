@@ -1,0 +1,156 @@
+/* What is wrong with declarations: classes, fields, methods, and names used twice. */
+#include "compiler/analysis.h"
+
+#include <string.h>
+
+static bool hidden_name(const Analysis *a, const char *name) {
+    return !a->options->stdlib && name[0] == '_' && name[1] == '_';
+}
+
+/* ---- fields ---- */
+
+static void check_keyword(Analysis *a, const ClassInfo *c, const FieldDecl *f) {
+    if (a->options->stdlib) return;
+    const char *why = NULL;
+    if (c->kind == BC_KIND_OBJECT)
+        why = "Object subclass cannot have instance data declarations; use Value or Actor";
+    else if (c->kind == BC_KIND_VALUE && f->keyword == DECL_STATE)
+        why = "use 'field:' for Value subclasses, not 'state:'";
+    else if (c->kind == BC_KIND_ACTOR && f->keyword == DECL_FIELD)
+        why = "use 'state:' for Actor subclasses, not 'field:'";
+    if (why) report(a, DIAG_ERROR, "type", f->span, "%s", why);
+}
+
+static void check_setters(Analysis *a, NameMap *setters, const FieldDecl *f) {
+    char first = f->name[0] >= 'a' && f->name[0] <= 'z' ? (char)(f->name[0] - 'a' + 'A') : f->name[0];
+    const char *setter = intern_format(a->intern, "with%c%.900s:", first, first ? f->name + 1 : "");
+    void **slot = name_map_slot(setters, a->arena, setter);
+    if (!slot) return;
+    const FieldDecl *other = *slot;
+    if (other && other->name != f->name)
+        report(a, DIAG_ERROR, "type", f->name_span, "fields `%s` and `%s` both produce the setter `%s`",
+               other->name, f->name, setter);
+    *slot = (void *)(uintptr_t)f;
+}
+
+static void check_fields(Analysis *a, const ClassInfo *c, FieldDeclList list, const char *what) {
+    NameMap seen = {0}, setters = {0};
+    for (uint32_t i = 0; i < list.count; i++) {
+        const FieldDecl *f = list.items[i];
+        uint32_t expects = a->expect_count;
+        if (f->expect) expect_push(a, f->expect);
+        void **slot = name_map_slot(&seen, a->arena, f->name);
+        if (slot && *slot)
+            report(a, DIAG_ERROR, "duplicate", f->name_span, "Duplicate %s `%s` in class `%s`", what, f->name,
+                   c->name);
+        if (slot) *slot = (void *)(uintptr_t)f;
+        if (f->keyword != DECL_CLASS_STATE) {
+            check_keyword(a, c, f);
+            if (c->kind == BC_KIND_VALUE) check_setters(a, &setters, f);
+        }
+        expect_pop(a, expects);
+    }
+}
+
+/* ---- methods ---- */
+
+static bool is_equality(const char *s) {
+    return strcmp(s, "==") == 0 || strcmp(s, "=:=") == 0 || strcmp(s, "/=") == 0 || strcmp(s, "=/=") == 0;
+}
+
+static bool has_pragma(const MethodDecl *m) {
+    return m->body.count && m->body.items[0]->kind == AST_PRIMITIVE;
+}
+
+static bool body_is_empty(const MethodDecl *m) {
+    for (uint32_t i = 0; i < m->body.count; i++)
+        if (m->body.items[i]->kind != AST_EXPECT) return false;
+    return true;
+}
+
+static void check_sealed_override(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side) {
+    if (a->options->stdlib || !c->superclass) return;
+    ClassInfo *owner = NULL;
+    MethodDecl *above = class_unit_method(c->superclass, m->selector, class_side, &owner);
+    uint8_t flags = 0;
+    if (above ? !above->is_sealed
+              : !class_has_method(a, c->superclass, m->selector, class_side, &flags) ||
+                    !(flags & METHOD_SEALED))
+        return;
+    report(a, DIAG_ERROR, "inheritance", m->selector_span,
+           "Cannot override sealed method `%s` from class `%s`", m->selector,
+           owner ? owner->name : c->superclass->name);
+}
+
+static void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side) {
+    if (is_equality(m->selector) && !has_pragma(m) && !class_side)
+        report(a, DIAG_ERROR, "type", m->selector_span,
+               "`%s` cannot be overridden — this method can never be called", m->selector);
+    if (body_is_empty(m)) {
+        Diag *d = report(a, DIAG_ERROR, "type", m->header_span, "Method `%s` has an empty body", m->selector);
+        if (d) diag_set_help(d, "use `self notImplemented` or `self subclassResponsibility`");
+    }
+    if (hidden_name(a, m->selector))
+        report(a, DIAG_ERROR, "type", m->selector_span,
+               "names that begin with `__` belong to the library: `%s`", m->selector);
+    for (uint32_t i = 0; i < m->params.count; i++) {
+        const Node *type = m->params.items[i]->as.param.type;
+        if (type && type->kind == AST_TYPE_SELF)
+            report(a, DIAG_ERROR, "type", type->span, "`Self` cannot be the type of a parameter");
+    }
+    if (c) check_sealed_override(a, c, m, class_side);
+}
+
+static void check_methods(Analysis *a, const ClassInfo *c, MethodList list, bool class_side) {
+    NameMap seen = {0};
+    for (uint32_t i = 0; i < list.count; i++) {
+        const MethodDecl *m = list.items[i];
+        uint32_t expects = a->expect_count;
+        if (m->expect) expect_push(a, m->expect);
+        void **slot = name_map_slot(&seen, a->arena, m->selector);
+        if (slot && *slot)
+            report(a, DIAG_ERROR, "duplicate", m->selector_span, "Duplicate method `%s` in class `%s`",
+                   m->selector, c->name);
+        if (slot) *slot = (void *)(uintptr_t)m;
+        check_method(a, c, m, class_side);
+        a->expect_count = expects; /* stale ones are reported with the body */
+    }
+}
+
+void check_class(Analysis *a, ClassInfo *c) {
+    const ClassDecl *d = c->decl;
+    if (d->name == a->names.Self)
+        report(a, DIAG_ERROR, "type", d->name_span, "a class cannot be named `Self`");
+    if (hidden_name(a, d->name))
+        report(a, DIAG_ERROR, "type", d->name_span, "names that begin with `__` belong to the library: `%s`",
+               d->name);
+    if (c->superclass && c->superclass->known && (c->superclass->flags & CLASS_SEALED) && !a->options->stdlib)
+        report(a, DIAG_ERROR, "inheritance", d->super_span, "Cannot subclass sealed class `%s`",
+               c->superclass->name);
+    check_fields(a, c, d->fields, "field");
+    check_fields(a, c, d->class_vars, "class variable");
+    check_methods(a, c, d->methods, false);
+    check_methods(a, c, d->class_methods, true);
+}
+
+/* ---- names of a unit ---- */
+
+static void check_once(Analysis *a, NameMap *seen, const char *name, Span span, const char *what) {
+    void **slot = name_map_slot(seen, a->arena, name);
+    if (!slot) return;
+    if (*slot) report(a, DIAG_ERROR, "duplicate", span, "Duplicate %s `%s`", what, name);
+    *slot = (void *)(uintptr_t)name;
+}
+
+void check_unit(Analysis *a) {
+    Module *m = a->module;
+    NameMap protocols = {0}, aliases = {0};
+    for (uint32_t i = 0; i < m->protocols.count; i++)
+        check_once(a, &protocols, m->protocols.items[i]->name, m->protocols.items[i]->name_span, "protocol");
+    for (uint32_t i = 0; i < m->aliases.count; i++)
+        check_once(a, &aliases, m->aliases.items[i]->name, m->aliases.items[i]->name_span, "type alias");
+    for (uint32_t i = 0; i < m->classes.count; i++)
+        if (m->classes.items[i]->facts) check_class(a, m->classes.items[i]->facts);
+    for (uint32_t i = 0; i < m->ext_methods.count; i++)
+        check_method(a, NULL, m->ext_methods.items[i]->method, m->ext_methods.items[i]->is_class_side);
+}

@@ -1,0 +1,56 @@
+/* The table of selectors with a meaning to the compiler, and what a send with literal blocks is. */
+#include "compiler/analysis.h"
+
+#include <string.h>
+
+static const SelectorInfo SELECTORS[] = {
+#define SELECTOR(text, construct, op, blocks) {text, CTRL_##construct, IR_##op, blocks},
+#include "compiler/constructs.def"
+#undef SELECTOR
+};
+
+bool constructs_init(Analysis *a) {
+    for (size_t i = 0; i < sizeof SELECTORS / sizeof *SELECTORS; i++) {
+        void **slot = name_map_slot(&a->selectors, a->arena, intern_cstring(a->intern, SELECTORS[i].text));
+        if (!slot) return false;
+        *slot = (void *)(uintptr_t)&SELECTORS[i];
+    }
+#define WELL_KNOWN(field, text) a->names.field = intern_cstring(a->intern, text);
+#include "compiler/well_known.def"
+#undef WELL_KNOWN
+    return !arena_failed(a->arena);
+}
+
+const SelectorInfo *selector_info(const Analysis *a, const char *selector) {
+    return name_map_get(&a->selectors, selector);
+}
+
+static bool block_fits(char want, const Node *block) {
+    uint32_t count = block->as.block.params.count;
+    if (want == '*') return true;
+    if (want == '?') return count <= 1;
+    return count == (uint32_t)(want - '0');
+}
+
+bool send_is_inlined(const SelectorInfo *info, const Node *send) {
+    if (!info || info->construct <= CTRL_THREADING || send->as.send.is_cast) return false;
+    for (uint32_t i = 0; info->blocks[i]; i++) {
+        if (info->blocks[i] == '-') continue;
+        Node *block = literal_block(i ? send->as.send.args.items[i - 1] : send->as.send.receiver);
+        if (!block || !block_fits(info->blocks[i], block)) return false;
+    }
+    return true;
+}
+
+static bool ends_with(const char *text, const char *suffix) {
+    size_t n = strlen(text), m = strlen(suffix);
+    return n >= m && memcmp(text + n - m, suffix, m) == 0;
+}
+
+bool selector_threads(const SelectorInfo *info, const char *selector, uint32_t index) {
+    if (info)
+        return info->construct != CTRL_NONE && info->construct != CTRL_VALUE && info->blocks[index] != '-';
+    if (index == 0) return false;
+    return ends_with(selector, "ifAbsent:") || ends_with(selector, "ifAbsentPut:") ||
+           ends_with(selector, "ifNone:");
+}

@@ -1,0 +1,751 @@
+/* Names and block facts: one walk over a method, in source order.
+ *
+ * A name belongs to the scope in which it is first assigned. Lookups cost one hash probe: each name has a
+ * slot that points to its innermost visible variable, and a stack restores what a scope shadowed. Recursion
+ * follows the tree, whose height the parser bounds; frames are kept small.
+ */
+#include "compiler/analysis.h"
+
+#include <string.h>
+
+static void visit(Analysis *a, Node *node);
+
+/* ---- scopes ---- */
+
+static NameSlot *slot_of(Analysis *a, const char *name) {
+    void **at = name_map_slot(&a->slots, a->arena, name);
+    if (!at) return ARENA_NEW(a->arena, NameSlot);
+    if (!*at) *at = ARENA_NEW(a->arena, NameSlot);
+    return *at;
+}
+
+static void scope_push(Analysis *a, NameSlot *slot, Var *var) {
+    if (a->scope_count == a->scope_capacity) {
+        uint32_t capacity = a->scope_capacity ? a->scope_capacity * 2 : 64;
+        ScopeEntry *scope = arena_try_alloc(a->arena, capacity * sizeof *scope);
+        if (!scope) return;
+        if (a->scope_count) memcpy(scope, a->scope, a->scope_count * sizeof *scope);
+        a->scope = scope;
+        a->scope_capacity = capacity;
+    }
+    a->scope[a->scope_count++] = (ScopeEntry){slot, slot->var};
+    slot->var = var;
+}
+
+static void scope_pop(Analysis *a, uint32_t mark) {
+    while (a->scope_count > mark) {
+        ScopeEntry *e = &a->scope[--a->scope_count];
+        e->slot->var = e->shadowed;
+    }
+}
+
+static Var *var_new(Analysis *a, const char *name, VarKind kind, Span span) {
+    Var *var = ARENA_NEW(a->arena, Var);
+    var->name = name;
+    var->kind = (uint8_t)kind;
+    var->fn = a->fn;
+    var->depth = a->block ? a->block->depth : 0;
+    var->span = span;
+    return var;
+}
+
+static Var *declare(Analysis *a, const char *name, VarKind kind, Span span) {
+    Var *var = var_new(a, name, kind, span);
+    scope_push(a, slot_of(a, name), var);
+    return var;
+}
+
+/* Session variables have one root scope that no inner scope can end. */
+static Var *declare_binding(Analysis *a, const char *name, Span span) {
+    void **at = name_map_slot(&a->binding_map, a->arena, name);
+    if (!at) return declare(a, name, VAR_LOCAL, span);
+    if (*at) return *at;
+    Var *var = var_new(a, name, VAR_BINDING, span);
+    var->fn = a->script;
+    var->depth = 0;
+    var->binding = a->bindings.count;
+    ptr_set_add(&a->bindings, a->arena, var);
+    return *at = var;
+}
+
+static Var *lookup(Analysis *a, const char *name) {
+    NameSlot *slot = name_map_get(&a->slots, name);
+    if (slot && slot->var) return slot->var;
+    return a->fn->home->script ? name_map_get(&a->binding_map, name) : NULL;
+}
+
+/* ---- reads and writes ---- */
+
+static void read_var(Analysis *a, Var *var) {
+    for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent)
+        if (!ptr_set_add(&f->reads, a->arena, var)) return;
+}
+
+static void write_var(Analysis *a, Var *var) {
+    var->writes++;
+    BlockFacts *b = a->block;
+    if (!b || b->depth <= var->depth || ptr_set_has(&b->writes, var)) return;
+    for (; b && b->depth > var->depth; b = b->outer) {
+        b->writes_outer = true;
+        if (b->fn == a->fn) ptr_set_add(&b->writes, a->arena, var);
+    }
+    for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent) {
+        ptr_set_add(&f->writes, a->arena, var);
+        var->carrier = a->fn->home->any_carrier = true;
+    }
+}
+
+static bool actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
+
+static void read_field(Analysis *a, const char *name) {
+    FnFacts *fn = a->fn;
+    if (fn->home->class_side) {
+        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->class_vars, a->arena, name);
+    } else if (actor_instance(fn)) {
+        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->fields, a->arena, name);
+    } else if (fn->home->test_self) {
+        read_var(a, fn->home->self_var);
+    }
+}
+
+static void write_field(Analysis *a) {
+    FnFacts *fn = a->fn, *home = fn->home;
+    if (home->class_side) {
+        for (; fn->parent; fn = fn->parent) fn->writes_class_vars = true;
+        return;
+    }
+    if (home->test_self) {
+        read_var(a, home->self_var);
+        write_var(a, home->self_var);
+    }
+    for (BlockFacts *b = a->block; b; b = b->outer) b->writes_state = true;
+    for (; fn->parent; fn = fn->parent) fn->writes_state = true;
+}
+
+/* ---- names ---- */
+
+/* Edit distance of two short names, at most 3. */
+static uint32_t distance(const char *x, const char *y) {
+    uint8_t row[34];
+    uint32_t n = intern_length(x), m = intern_length(y);
+    if (n > 32 || m > 32 || n + 2 < m || m + 2 < n) return 3;
+    for (uint32_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
+    for (uint32_t i = 1; i <= n; i++) {
+        uint8_t diagonal = row[0];
+        row[0] = (uint8_t)i;
+        for (uint32_t j = 1; j <= m; j++) {
+            uint8_t up = row[j], best = (uint8_t)(diagonal + (x[i - 1] != y[j - 1]));
+            if (up + 1 < best) best = (uint8_t)(up + 1);
+            if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
+            diagonal = up;
+            row[j] = best;
+        }
+    }
+    return row[m] < 3 ? row[m] : 3;
+}
+
+static void undefined(Analysis *a, const char *name, Span span) {
+    Diag *d = report(a, DIAG_ERROR, "undefined_variable", span, "Undefined variable: %s", name);
+    const char *best = NULL;
+    uint32_t best_distance = intern_length(name) > 3 ? 3 : 2;
+    for (uint32_t i = a->scope_count; i-- > 0;) {
+        const char *other = a->scope[i].slot->var ? a->scope[i].slot->var->name : NULL;
+        uint32_t far = other ? distance(name, other) : 3;
+        if (far < best_distance) best = other, best_distance = far;
+    }
+    if (best) diag_set_help(d, "did you mean `%s`?", best);
+}
+
+static void visit_self(Analysis *a, Span span) {
+    if (a->fn->home->script) {
+        report(a, DIAG_ERROR, "self", span, "self can only be used inside a method body");
+        return;
+    }
+    if (a->fn->home->test_self) read_var(a, a->fn->home->self_var);
+}
+
+static void visit_ident(Analysis *a, Node *node) {
+    const char *name = node->as.name;
+    Var *var = lookup(a, name);
+    if (!var) {
+        if (name == a->names.self) {
+            visit_self(a, node->span);
+            return;
+        }
+        if (name == a->names.nil || name == a->names.true_ || name == a->names.false_) return;
+        if (!a->fn->home->script || !a->options->session || name == a->names.underscore) {
+            undefined(a, name, node->span);
+            return;
+        }
+        var = declare_binding(a, name, node->span);
+    }
+    if (var->fn->home != a->fn->home) {
+        report(a, DIAG_ERROR, "type", node->span,
+               "a method block cannot use `%s` of the method around it: it is compiled as a method of the "
+               "new class",
+               name);
+        return;
+    }
+    node->facts = var;
+    read_var(a, var);
+}
+
+static void visit_class_ref(Analysis *a, Node *node) {
+    const char *name = node->as.class_ref.name;
+    ClassInfo *c = class_find(a, name);
+    node->facts = c->known ? c : NULL;
+    if (c->known || name == a->names.Transcript || name == a->names.Workspace || name == a->names.Beamtalk ||
+        name == a->names.Erlang || !a->options->world.find_class)
+        return;
+    report(a, DIAG_WARNING, "unresolved_class", node->span, "Unresolved class `%s`", name);
+}
+
+/* ---- blocks ---- */
+
+static void visit_params(Analysis *a, NodeList params) {
+    for (uint32_t i = 0; i < params.count; i++) {
+        Node *p = params.items[i];
+        p->facts = declare(a, p->as.param.name, VAR_PARAM, p->span);
+    }
+}
+
+static void visit_flow(Analysis *a, Node *node, BlockFlow flow, const char *selector, Node *receiver);
+
+static void visit_body(Analysis *a, NodeList body, BlockFlow last) {
+    uint32_t expects = a->expect_count;
+    for (uint32_t i = 0; i < body.count; i++) {
+        Node *statement = body.items[i];
+        if (statement->kind == AST_EXPECT) {
+            expect_push(a, statement);
+            continue;
+        }
+        visit_flow(a, statement, i + 1 == body.count ? last : FLOW_NONE, NULL, NULL);
+        expect_pop(a, expects);
+    }
+    expect_pop(a, expects);
+}
+
+static BlockFacts *block_enter(Analysis *a, Node *node) {
+    BlockFacts *b = ARENA_NEW(a->arena, BlockFacts);
+    b->node = node;
+    b->fn = a->fn;
+    b->outer = a->block;
+    b->depth = a->block ? a->block->depth + 1 : 1;
+    node->facts = b;
+    a->block = b;
+    return b;
+}
+
+static void visit_inlined(Analysis *a, Node *block) {
+    uint32_t mark = a->scope_count;
+    BlockFacts *b = block_enter(a, block);
+    visit_params(a, block->as.block.params);
+    visit_body(a, block->as.block.body, FLOW_NONE);
+    a->block = b->outer;
+    scope_pop(a, mark);
+}
+
+/* Does a stateful block that flows so have a way back? Everything does in an actor's own methods, but
+ * elements of collections. */
+static bool has_channel(const FnFacts *fn, const BlockFacts *b) {
+    if (b->flow == FLOW_THREADING || b->flow == FLOW_FOREIGN) return true;
+    return b->flow != FLOW_NONE && actor_instance(fn);
+}
+
+static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *selector, Node *receiver) {
+    uint32_t mark = a->scope_count;
+    BlockFacts *b = block_enter(a, block);
+    FnFacts *fn = ARENA_NEW(a->arena, FnFacts), *maker = a->fn;
+    *fn = (FnFacts){.parent = maker,
+                    .home = maker->home,
+                    .block = b,
+                    .class_info = maker->class_info,
+                    .selector = maker->selector,
+                    .class_name = maker->class_name,
+                    .kind = maker->kind,
+                    .class_side = maker->class_side};
+    b->closure = b->fn = a->fn = fn;
+    b->flow = (uint8_t)flow;
+    b->flow_selector = selector;
+    b->flow_receiver = receiver;
+    visit_params(a, block->as.block.params);
+    visit_body(a, block->as.block.body, FLOW_RETURNED);
+    fn->channel = has_channel(fn, b);
+    if (fn->has_return) {
+        fn->home->nlr_home = true;
+        if (maker->parent) maker->has_return = true;
+    }
+    a->fn = maker;
+    a->block = b->outer;
+    scope_pop(a, mark);
+    ptr_set_add(&a->closures, a->arena, fn);
+    check_closure(a, b);
+}
+
+/* A value in a place of its own: a literal block there is a real closure, and where it goes is known. */
+static void visit_flow(Analysis *a, Node *node, BlockFlow flow, const char *selector, Node *receiver) {
+    Node *block = literal_block(node);
+    if (block)
+        visit_closure(a, block, flow, selector, receiver);
+    else
+        visit(a, node);
+}
+
+/* ---- sends ---- */
+
+static bool is_self(const Analysis *a, const Node *node) {
+    node = ast_unparen((Node *)(uintptr_t)node);
+    return node && (node->kind == AST_SUPER ||
+                    (node->kind == AST_IDENT && node->as.name == a->names.self && !node->facts));
+}
+
+/* `Erlang module` as a receiver. */
+static bool is_foreign(const Analysis *a, const Node *node) {
+    node = ast_unparen((Node *)(uintptr_t)node);
+    if (!node || node->kind != AST_SEND) return false;
+    const Node *base = ast_unparen(node->as.send.receiver);
+    return base && base->kind == AST_CLASS_REF && base->as.class_ref.name == a->names.Erlang;
+}
+
+/* ---- ClassBuilder blocks: methods of a class that does not exist yet ---- */
+
+static bool takes_self(const Analysis *a, const Node *block) {
+    return block && block->as.block.params.count &&
+           block->as.block.params.items[0]->as.param.name == a->names.self;
+}
+
+static void visit_builder_block(Analysis *a, Node *block, const char *selector, bool class_side) {
+    FnFacts *outer_fn = a->fn;
+    BlockFacts *outer_block = a->block;
+    PtrSet vars = a->home_vars, closures = a->closures;
+    uint32_t mark = a->scope_count;
+    FnFacts *fn = ARENA_NEW(a->arena, FnFacts);
+    *fn = (FnFacts){.home = fn,
+                    .selector = selector,
+                    .class_name = a->builder_name,
+                    .kind = class_side ? FN_CLASS_METHOD : FN_VALUE_METHOD,
+                    .class_side = class_side,
+                    .channel = true,
+                    .builder = true};
+    a->fn = fn;
+    a->block = NULL;
+    a->home_vars = a->closures = (PtrSet){0};
+    NodeList params = block->as.block.params;
+    visit_params(a, (NodeList){params.items + 1, params.count - 1});
+    visit_body(a, block->as.block.body, FLOW_RETURNED);
+    check_home(a, fn);
+    scope_pop(a, mark);
+    a->fn = outer_fn;
+    a->block = outer_block;
+    a->home_vars = vars;
+    a->closures = closures;
+    BlockFacts *b = ARENA_NEW(a->arena, BlockFacts);
+    *b = (BlockFacts){.node = block, .fn = fn, .outer = outer_block, .closure = fn};
+    block->facts = b;
+}
+
+/* `methods: #{#s => [:self ...]}`, `addMethod: #s body: [:self ...]` and their class-side forms. True if
+ * visited. */
+static bool visit_builder_args(Analysis *a, Node *send) {
+    const char *selector = send->as.send.selector;
+    bool class_side = selector == a->names.class_methods || selector == a->names.add_class_method;
+    NodeList args = send->as.send.args;
+    if (selector == a->names.methods || selector == a->names.class_methods) {
+        Node *map = ast_unparen(args.items[0]);
+        if (map->kind != AST_MAP) return false;
+        for (uint32_t i = 0; i < map->as.list.count; i++) {
+            Node *pair = map->as.list.items[i];
+            if (pair->kind != AST_PAIR) continue;
+            Node *key = ast_unparen(pair->as.pair.key), *block = literal_block(pair->as.pair.value);
+            visit(a, pair->as.pair.key);
+            if (takes_self(a, block))
+                visit_builder_block(a, block, key->kind == AST_SYMBOL ? key->as.name : NULL, class_side);
+            else
+                visit_flow(a, pair->as.pair.value, FLOW_NONE, NULL, NULL);
+        }
+        return true;
+    }
+    if (selector != a->names.add_method && selector != a->names.add_class_method) return false;
+    Node *block = literal_block(args.items[1]), *key = ast_unparen(args.items[0]);
+    if (!takes_self(a, block)) return false;
+    visit(a, args.items[0]);
+    visit_builder_block(a, block, key->kind == AST_SYMBOL ? key->as.name : NULL, class_side);
+    return true;
+}
+
+/* A block-valued local that a send gets. */
+static void note_use(Node *operand, const char *selector) {
+    operand = ast_unparen(operand);
+    if (operand->kind != AST_IDENT || !operand->facts) return;
+    Var *var = operand->facts;
+    if (!var->flows) var->flows = selector;
+}
+
+/* What class_state_abroad asks about: blocks that a cast carries away, or stand in a list that Parallel or
+ * Timer gets. */
+static void note_asynchronous(const Analysis *a, Node *operand, const Node *send, Node *receiver) {
+    Node *block = literal_block(operand);
+    if (block) {
+        ((BlockFacts *)block->facts)->flow_cast = send->kind == AST_SEND && send->as.send.is_cast;
+        return;
+    }
+    operand = ast_unparen(operand);
+    const char *name = receiver->kind == AST_CLASS_REF ? receiver->as.class_ref.name : NULL;
+    if (operand->kind != AST_LIST || (name != a->names.Parallel && name != a->names.Timer)) return;
+    for (uint32_t i = 0; i < operand->as.sequence.elements.count; i++) {
+        Node *element = literal_block(operand->as.sequence.elements.items[i]);
+        if (element) ((BlockFacts *)element->facts)->flow_receiver = receiver;
+    }
+}
+
+static void visit_operand(Analysis *a, Node *operand, uint32_t index, const Node *send, Node *receiver) {
+    const char *selector = send->as.send.selector;
+    BlockFlow flow = FLOW_SEND;
+    if (literal_block(operand)) {
+        if (selector_threads(send->facts, selector, index))
+            flow = FLOW_THREADING;
+        else if (is_self(a, receiver) && index)
+            flow = FLOW_SELF_SEND;
+        else if (is_foreign(a, receiver))
+            flow = FLOW_FOREIGN;
+    }
+    visit_flow(a, operand, flow, selector, receiver);
+    note_use(operand, selector);
+    note_asynchronous(a, operand, send, receiver);
+}
+
+static void visit_args(Analysis *a, Node *send, Node *receiver) {
+    if (visit_builder_args(a, send)) return;
+    for (uint32_t i = 0; i < send->as.send.args.count; i++)
+        visit_operand(a, send->as.send.args.items[i], i + 1, send, receiver);
+}
+
+static void visit_construct(Analysis *a, Node *node, const SelectorInfo *info) {
+    for (uint32_t i = 0; info->blocks[i]; i++) {
+        Node *operand = i ? node->as.send.args.items[i - 1] : node->as.send.receiver;
+        if (info->blocks[i] == '-') {
+            visit_flow(a, operand, info->construct == CTRL_VALUE ? FLOW_LOCAL : FLOW_NONE, NULL, NULL);
+            if (i && info->construct == CTRL_VALUE) note_use(operand, info->text);
+        } else {
+            visit_inlined(a, literal_block(operand));
+        }
+    }
+}
+
+static void visit_send(Analysis *a, Node *node) {
+    const SelectorInfo *info = selector_info(a, node->as.send.selector);
+    node->facts = (void *)(uintptr_t)info;
+    if (send_is_inlined(info, node)) {
+        visit_construct(a, node, info);
+        return;
+    }
+    Node *receiver = node->as.send.receiver;
+    if (receiver->kind == AST_SUPER)
+        visit_self(a, receiver->span);
+    else
+        visit_operand(a, receiver, 0, node, receiver);
+    visit_args(a, node, receiver);
+    if (node->as.send.selector == a->names.has_field && is_self(a, receiver) && a->fn->home->class_side) {
+        const Node *name = ast_unparen(node->as.send.args.items[0]);
+        if (name->kind == AST_SYMBOL) read_field(a, name->as.name);
+    }
+    check_send(a, node, receiver);
+}
+
+static const char *builder_name(const Analysis *a, const Node *cascade) {
+    for (uint32_t i = 0; i < cascade->as.cascade.parts.count; i++) {
+        const Node *part = cascade->as.cascade.parts.items[i];
+        if (part->kind != AST_PART || part->as.send.selector != a->names.name_keyword) continue;
+        const Node *name = ast_unparen(part->as.send.args.items[0]);
+        return name->kind == AST_SYMBOL ? name->as.name : NULL;
+    }
+    return NULL;
+}
+
+static void visit_cascade(Analysis *a, Node *node) {
+    Node *receiver = node->as.cascade.receiver;
+    const char *outer_name = a->builder_name;
+    a->builder_name = builder_name(a, node);
+    if (receiver->kind == AST_SUPER)
+        visit_self(a, receiver->span);
+    else
+        visit_flow(a, receiver, FLOW_SEND, node->as.cascade.parts.items[0]->as.send.selector, receiver);
+    for (uint32_t i = 0; i < node->as.cascade.parts.count; i++) {
+        Node *part = node->as.cascade.parts.items[i];
+        if (part->kind != AST_PART) continue;
+        part->facts = (void *)(uintptr_t)selector_info(a, part->as.send.selector);
+        note_use(receiver, part->as.send.selector);
+        visit_args(a, part, receiver);
+        check_send(a, part, receiver);
+    }
+    a->builder_name = outer_name;
+}
+
+/* ---- assignments and patterns ---- */
+
+static bool field_on_self(Analysis *a, const Node *field) {
+    const Node *base = field->as.field.base;
+    return base->kind == AST_IDENT && base->as.name == a->names.self && !base->facts;
+}
+
+static void visit_field(Analysis *a, Node *node, bool write) {
+    if (!field_on_self(a, node) || a->fn->home->script) {
+        if (field_on_self(a, node)) {
+            visit_self(a, node->as.field.base->span);
+        } else if (write) {
+            report(a, DIAG_ERROR, "type", node->span,
+                   "Cannot assign to `%s.%s` — objects cannot mutate another object's state",
+                   node->as.field.base->kind == AST_IDENT ? node->as.field.base->as.name : "object",
+                   node->as.field.name);
+        } else {
+            report(a, DIAG_ERROR, "type", node->span,
+                   "field access on a non-self receiver: `.%s` — use a getter method", node->as.field.name);
+        }
+        return;
+    }
+    check_field(a, node, write);
+    if (write)
+        write_field(a);
+    else
+        read_field(a, node->as.field.name);
+}
+
+static Var *assign_name(Analysis *a, const char *name, Span span) {
+    Var *var = lookup(a, name);
+    if (!var) {
+        bool root = !a->block && a->fn->script && a->options->session;
+        var = root ? declare_binding(a, name, span) : declare(a, name, VAR_LOCAL, span);
+    }
+    write_var(a, var);
+    return var;
+}
+
+static bool assignable(Analysis *a, const char *name, Span span) {
+    if (name != a->names.self && name != a->names.nil && name != a->names.true_ && name != a->names.false_)
+        return true;
+    report(a, DIAG_ERROR, "type", span, "Cannot assign to `%s`", name);
+    return false;
+}
+
+static void visit_assign(Analysis *a, Node *node) {
+    Node *target = node->as.assign.target;
+    bool field = target->kind == AST_FIELD;
+    visit_flow(a, node->as.assign.value, field ? FLOW_FIELD : FLOW_LOCAL, NULL, NULL);
+    if (field) {
+        visit_field(a, target, true);
+        return;
+    }
+    if (target->kind != AST_IDENT || !assignable(a, target->as.name, target->span)) return;
+    Var *var = assign_name(a, target->as.name, target->span);
+    target->facts = var;
+    Node *block = literal_block(node->as.assign.value);
+    if (!block) return;
+    var->block = block->facts;
+    var->bound_span = node->span;
+    ptr_set_add(&a->home_vars, a->arena, var);
+}
+
+/* Names that a pattern binds. In an arm they are new; in a destructuring assignment they are assigned. */
+static void bind_pattern(Analysis *a, Node *p, bool in_arm) {
+    switch ((AstKind)p->kind) {
+    case AST_PAT_VAR:
+        if (!in_arm && !assignable(a, p->as.name, p->span)) return;
+        if (!in_arm)
+            p->facts = assign_name(a, p->as.name, p->span);
+        else
+            p->facts = declare(a, p->as.name, VAR_PATTERN, p->span);
+        return;
+    case AST_PAT_TYPE: p->facts = declare(a, p->as.pat_type.name, VAR_PATTERN, p->span); return;
+    case AST_PAT_TUPLE:
+    case AST_PAT_ARRAY:
+    case AST_PAT_LIST:
+        for (uint32_t i = 0; i < p->as.pat_sequence.elements.count; i++)
+            bind_pattern(a, p->as.pat_sequence.elements.items[i], in_arm);
+        if (p->as.pat_sequence.rest) bind_pattern(a, p->as.pat_sequence.rest, in_arm);
+        return;
+    case AST_PAT_MAP:
+        for (uint32_t i = 0; i < p->as.list.count; i++)
+            bind_pattern(a, p->as.list.items[i]->as.pair.value, in_arm);
+        return;
+    case AST_PAT_CTOR:
+        for (uint32_t i = 0; i < p->as.pat_ctor.args.count; i++)
+            bind_pattern(a, p->as.pat_ctor.args.items[i]->as.ctor_arg.pattern, in_arm);
+        return;
+    default: return;
+    }
+}
+
+static void visit_arm(Analysis *a, Node *arm) {
+    uint32_t mark = a->scope_count;
+    BlockFacts *b = block_enter(a, arm);
+    bind_pattern(a, arm->as.arm.pattern, true);
+    if (arm->as.arm.guard) {
+        Node *guard = literal_block(arm->as.arm.guard);
+        if (guard)
+            visit_inlined(a, guard);
+        else
+            visit(a, arm->as.arm.guard);
+    }
+    visit_flow(a, arm->as.arm.body, FLOW_NONE, NULL, NULL);
+    a->block = b->outer;
+    scope_pop(a, mark);
+}
+
+static void visit_match(Analysis *a, Node *node) {
+    visit_flow(a, node->as.match.value, FLOW_NONE, NULL, NULL);
+    for (uint32_t i = 0; i < node->as.match.arms.count; i++)
+        if (node->as.match.arms.items[i]->kind == AST_ARM) visit_arm(a, node->as.match.arms.items[i]);
+    check_match(a, node);
+}
+
+static void visit_return(Analysis *a, Node *node) {
+    visit_flow(a, node->as.child, FLOW_RETURNED, NULL, NULL);
+    if (!a->fn->parent) return;
+    a->fn->has_return = true;
+    /* The answer of a script carries the session's variables, so a ^ out of a closure must know them. */
+    if (a->fn->home->script)
+        for (uint32_t i = 0; i < a->bindings.count; i++) read_var(a, (Var *)(uintptr_t)a->bindings.items[i]);
+}
+
+static void visit_list(Analysis *a, NodeList list) {
+    for (uint32_t i = 0; i < list.count; i++) visit_flow(a, list.items[i], FLOW_NONE, NULL, NULL);
+}
+
+static void visit_primitive(Analysis *a, const Node *node) {
+    if (a->options->stdlib) return;
+    report(a, DIAG_ERROR, "primitive", node->span, "Primitives can only be declared in the standard library");
+}
+
+static void visit(Analysis *a, Node *node) {
+    switch ((AstKind)node->kind) {
+    case AST_INTERP: visit_list(a, node->as.list); return;
+    case AST_IDENT: visit_ident(a, node); return;
+    case AST_CLASS_REF: visit_class_ref(a, node); return;
+    case AST_SUPER:
+        report(a, DIAG_ERROR, "super", node->span, "super must be used with a message send");
+        return;
+    case AST_FIELD: visit_field(a, node, false); return;
+    case AST_SEND: visit_send(a, node); return;
+    case AST_CASCADE: visit_cascade(a, node); return;
+    case AST_BLOCK: visit_closure(a, node, FLOW_NONE, NULL, NULL); return;
+    case AST_PAREN: visit(a, node->as.child); return;
+    case AST_ASSIGN: visit_assign(a, node); return;
+    case AST_DESTRUCTURE:
+        visit_flow(a, node->as.destructure.value, FLOW_NONE, NULL, NULL);
+        check_pattern(a, node->as.destructure.pattern, false);
+        bind_pattern(a, node->as.destructure.pattern, false);
+        return;
+    case AST_RETURN: visit_return(a, node); return;
+    case AST_MATCH: visit_match(a, node); return;
+    case AST_LIST:
+    case AST_ARRAY:
+        visit_list(a, node->as.sequence.elements);
+        if (node->kind == AST_LIST && node->as.sequence.tail)
+            visit_flow(a, node->as.sequence.tail, FLOW_NONE, NULL, NULL);
+        return;
+    case AST_MAP:
+        for (uint32_t i = 0; i < node->as.list.count; i++) {
+            if (node->as.list.items[i]->kind != AST_PAIR) continue;
+            visit_flow(a, node->as.list.items[i]->as.pair.key, FLOW_NONE, NULL, NULL);
+            visit_flow(a, node->as.list.items[i]->as.pair.value, FLOW_NONE, NULL, NULL);
+        }
+        return;
+    case AST_SPREAD:
+        report(a, DIAG_ERROR, "syntax", node->span,
+               "spread expression `...%s` outside a destructuring target", node->as.name);
+        return;
+    case AST_PRIMITIVE: visit_primitive(a, node); return;
+    default: return; /* literals, ERROR, EXPECT; patterns and types are visited by their owners */
+    }
+}
+
+/* ---- homes ---- */
+
+static FnFacts *home_enter(Analysis *a, ClassInfo *c, const char *selector, BcFnKind kind, bool class_side) {
+    FnFacts *fn = ARENA_NEW(a->arena, FnFacts);
+    fn->home = fn;
+    fn->class_info = c;
+    fn->class_name = c ? c->name : NULL;
+    fn->selector = selector;
+    fn->kind = kind;
+    fn->class_side = class_side;
+    fn->channel = true;
+    a->fn = fn;
+    a->block = NULL;
+    a->home_vars = a->closures = (PtrSet){0};
+    if (c && c->is_test_case && !class_side) {
+        fn->test_self = true;
+        fn->self_var = var_new(a, a->names.self, VAR_SELF, span_make(0, 0));
+    }
+    return fn;
+}
+
+static FnFacts *home_leave(Analysis *a, FnFacts *fn, uint32_t mark) {
+    check_home(a, fn);
+    scope_pop(a, mark);
+    a->fn = NULL;
+    a->block = NULL;
+    return fn;
+}
+
+static BcFnKind method_kind(const ClassInfo *c, bool class_side) {
+    if (class_side) return FN_CLASS_METHOD;
+    if (!c || c->kind == BC_KIND_OBJECT) return FN_OBJECT_METHOD;
+    return c->kind == BC_KIND_ACTOR ? FN_ACTOR_METHOD : FN_VALUE_METHOD;
+}
+
+FnFacts *facts_of_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool class_side) {
+    uint32_t mark = a->scope_count, expects = a->expect_count;
+    if (method->expect) expect_push(a, method->expect);
+    FnFacts *fn = home_enter(a, c, method->selector, method_kind(c, class_side), class_side);
+    visit_params(a, method->params);
+    visit_body(a, method->body, FLOW_RETURNED);
+    home_leave(a, fn, mark);
+    expect_pop(a, expects);
+    return fn;
+}
+
+FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
+    uint32_t mark = a->scope_count;
+    FnFacts *fn = home_enter(a, NULL, NULL, FN_SCRIPT, false);
+    fn->script = true;
+    a->script = fn;
+    for (uint32_t i = 0; a->options->session && i < a->options->binding_count; i++) {
+        BcText name = a->options->bindings[i];
+        declare_binding(a, intern_bytes(a->intern, name.bytes, name.length), span_make(0, 0))->exists = true;
+    }
+    visit_body(a, *statements, FLOW_NONE);
+    return home_leave(a, fn, mark);
+}
+
+FnFacts *facts_of_default(Analysis *a, ClassInfo *c, const char *name, Node *value) {
+    uint32_t mark = a->scope_count;
+    FnFacts *fn = home_enter(a, c, name, FN_CLASS_METHOD, true);
+    visit_flow(a, value, FLOW_FIELD, NULL, NULL);
+    return home_leave(a, fn, mark);
+}
+
+/* ---- threaded locals ---- */
+
+static void add_writes(Analysis *a, const BlockFacts *b, PtrSet *out) {
+    for (uint32_t i = 0; b && i < b->writes.count; i++) ptr_set_add(out, a->arena, b->writes.items[i]);
+}
+
+void threaded_locals_of(Analysis *a, const Node *construct, PtrSet *out) {
+    if (construct->kind == AST_BLOCK || construct->kind == AST_ARM) {
+        add_writes(a, construct->facts, out);
+        return;
+    }
+    if (construct->kind == AST_MATCH) {
+        for (uint32_t i = 0; i < construct->as.match.arms.count; i++)
+            add_writes(a, construct->as.match.arms.items[i]->facts, out);
+        return;
+    }
+    if (construct->kind != AST_SEND || !send_is_inlined(construct->facts, construct)) return;
+    const SelectorInfo *info = construct->facts;
+    for (uint32_t i = 0; info->blocks[i]; i++) {
+        if (info->blocks[i] == '-') continue;
+        Node *operand = i ? construct->as.send.args.items[i - 1] : construct->as.send.receiver;
+        add_writes(a, literal_block(operand)->facts, out);
+    }
+}

@@ -1,0 +1,165 @@
+/* Diagnostics about what a block may write from where it goes: outer locals (semantics 8.3), actor fields
+ * (9), class variables abroad (6.5).
+ */
+#include "compiler/analysis.h"
+
+static bool actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
+static const char *class_name_of(const FnFacts *fn) { return fn->class_info ? fn->class_info->name : "?"; }
+
+static void report_no_channel(Analysis *a, Span span, const BlockFacts *b, const char *selector) {
+    const Var *var = b->closure->writes.items[0];
+    const char *name = var->kind == VAR_SELF ? "self" : var->name;
+    Diag *d = report(a, DIAG_ERROR, "stateful_block_no_return_channel", span,
+                     "block writes outer local `%s`, but `%s` cannot return the write", name, selector);
+    if (!d) return;
+    diag_set_label(d, "`%s` is written here", name);
+    diag_set_help(
+        d,
+        "return the new value from the block and assign it (`%s := …`), or use a control-flow message "
+        "(`do:`, `inject:into:`, `on:do:`) that threads locals",
+        name);
+}
+
+/* An outer write may leave a block only by a construct, or in an actor's own methods by the carriers of its
+ * process. */
+static void check_outer_writes(Analysis *a, const BlockFacts *b) {
+    if (!b->closure->writes.count || actor_instance(b->closure)) return;
+    if (b->flow == FLOW_FOREIGN) {
+        const Var *var = b->closure->writes.items[0];
+        report(a, DIAG_WARNING, "unresolved_ffi", b->node->span,
+               "block writes outer local `%s`, but a foreign function loses the write", var->name);
+        return;
+    }
+    if (b->flow == FLOW_SEND || b->flow == FLOW_SELF_SEND)
+        report_no_channel(a, b->node->span, b, b->flow_selector);
+}
+
+/* The first `self.x := ...` in a block, for the message: a walk over assignments only. */
+static const char *find_field_write(const Node *node);
+
+static const char *find_in_list(NodeList list) {
+    const char *found = NULL;
+    for (uint32_t i = 0; i < list.count && !found; i++) found = find_field_write(list.items[i]);
+    return found;
+}
+
+static const char *find_in_send(const Node *node) {
+    const char *found = node->as.send.receiver ? find_field_write(node->as.send.receiver) : NULL;
+    return found ? found : find_in_list(node->as.send.args);
+}
+
+static const char *find_field_write(const Node *node) {
+    if (!node) return NULL;
+    switch ((AstKind)node->kind) {
+    case AST_ASSIGN:
+        if (node->as.assign.target->kind == AST_FIELD) return node->as.assign.target->as.field.name;
+        return find_field_write(node->as.assign.value);
+    case AST_SEND:
+    case AST_PART: return find_in_send(node);
+    case AST_CASCADE: {
+        const char *found = find_field_write(node->as.cascade.receiver);
+        return found ? found : find_in_list(node->as.cascade.parts);
+    }
+    case AST_BLOCK: return find_in_list(node->as.block.body);
+    case AST_PAREN:
+    case AST_RETURN: return find_field_write(node->as.child);
+    case AST_DESTRUCTURE: return find_field_write(node->as.destructure.value);
+    case AST_MATCH: {
+        const char *found = find_field_write(node->as.match.value);
+        return found ? found : find_in_list(node->as.match.arms);
+    }
+    case AST_ARM: return find_field_write(node->as.arm.body);
+    case AST_LIST:
+    case AST_ARRAY: return find_in_list(node->as.sequence.elements);
+    case AST_MAP:
+    case AST_INTERP: return find_in_list(node->as.list);
+    case AST_PAIR: return find_field_write(node->as.pair.value);
+    default: return NULL;
+    }
+}
+
+static void check_field_writes(Analysis *a, const BlockFacts *b) {
+    if (!b->closure->writes_state || !actor_instance(b->closure)) return;
+    if (b->flow == FLOW_LOCAL || b->flow == FLOW_RETURNED) {
+        report(a, DIAG_ERROR, "type", b->node->span, "Cannot assign to field '%s' inside a stored closure",
+               find_field_write(b->node));
+    } else if (b->flow == FLOW_SEND) {
+        const char *field = find_field_write(b->node);
+        report(a, DIAG_ERROR, "type", b->node->span,
+               "Cannot mutate Actor state inside a closure — `self.%s` is assigned inside a block passed to "
+               "`%s` on "
+               "Actor `%s`",
+               field, b->flow_selector, class_name_of(b->closure));
+    }
+}
+
+void check_closure(Analysis *a, BlockFacts *b) {
+    check_outer_writes(a, b);
+    check_field_writes(a, b);
+}
+
+/* ---- class variables abroad ---- */
+
+static bool is_class_named(const Node *node, const char *name) {
+    node = node ? ast_unparen((Node *)(uintptr_t)node) : NULL;
+    return node && node->kind == AST_CLASS_REF && node->as.class_ref.name == name;
+}
+
+static bool asynchronous(const Analysis *a, const BlockFacts *b) {
+    return b->flow_cast || is_class_named(b->flow_receiver, a->names.Timer) ||
+           is_class_named(b->flow_receiver, a->names.Parallel);
+}
+
+/* A class-side send to another class that hops: it has class variables, or its method is not `class sealed`.
+ */
+static bool hops(Analysis *a, const BlockFacts *b, const FnFacts *home) {
+    const Node *receiver = b->flow_receiver ? ast_unparen(b->flow_receiver) : NULL;
+    if (!receiver || receiver->kind != AST_CLASS_REF) return false;
+    ClassInfo *c = receiver->facts;
+    if (!c || c == home->class_info) return false;
+    uint8_t flags = 0;
+    if (!class_has_method(a, c, b->flow_selector, true, &flags)) return false;
+    if (flags & METHOD_DIRECT) return false;
+    return c->has_class_vars || !(flags & METHOD_SEALED);
+}
+
+static bool reported_around(const FnFacts *fn) {
+    for (fn = fn->parent; fn; fn = fn->parent)
+        if (fn->abroad_reported) return true;
+    return false;
+}
+
+static void check_abroad(Analysis *a, FnFacts *fn) {
+    BlockFacts *b = fn->block;
+    if (reported_around(fn)) return;
+    bool stored = b->flow == FLOW_LOCAL || b->flow == FLOW_FIELD || b->flow == FLOW_RETURNED;
+    if (fn->class_vars.count && (stored || asynchronous(a, b))) {
+        fn->abroad_reported = true;
+        report(a, DIAG_WARNING, "class_state_abroad", b->node->span,
+               "outside an invocation of `%s`, this block reads the values that its class variables had when "
+               "the "
+               "block was made",
+               class_name_of(fn));
+    } else if (fn->writes_class_vars && hops(a, b, fn->home)) {
+        fn->abroad_reported = true;
+        report(a, DIAG_WARNING, "class_state_abroad", b->node->span,
+               "this block writes class variables of `%s` and is run by another class: the write raises "
+               "class_state_unreachable",
+               class_name_of(fn));
+    }
+}
+
+/* ---- at the end of a home ---- */
+
+static void check_stored(Analysis *a, const Var *var) {
+    if (var->writes != 1 || !var->block || !var->flows || actor_instance(var->fn)) return;
+    if (var->block->closure && var->block->closure->writes.count)
+        report_no_channel(a, var->bound_span, var->block, var->flows);
+}
+
+void check_home(Analysis *a, FnFacts *home) {
+    for (uint32_t i = 0; i < a->home_vars.count; i++) check_stored(a, a->home_vars.items[i]);
+    if (!home->class_side) return;
+    for (uint32_t i = a->closures.count; i-- > 0;) /* outer before inner */
+        check_abroad(a, (FnFacts *)(uintptr_t)a->closures.items[i]);
+}
