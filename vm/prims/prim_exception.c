@@ -126,9 +126,10 @@ PRIM(prim_exception_print_string) {
     roots_push(p, &span, parts, 3);
     PrimStatus status = prim_exception_message(p, args, count, &parts[0]);
     if (status == PRIM_OK) status = string_from_cstring(p, "\nHint: ", &parts[1]);
-    if (status == PRIM_OK)
-        status = value_is_bytes(parts[2]) ? string_concat_many(p, parts, 3, result)
-                                          : (*result = parts[0], PRIM_OK);
+    if (status == PRIM_OK && value_is_bytes(parts[2]))
+        status = string_concat_many(p, parts, 3, result);
+    else
+        *result = parts[0];
     roots_pop(p, &span);
     return status;
 }
