@@ -35,6 +35,28 @@ static StringBuffer *ref_buffer(Value v) { return (StringBuffer *)(uintptr_t)obj
 
 static PrimStatus too_long(Process *p) { return error_resource(p, "A string cannot have so many bytes."); }
 
+/* The strings of one ASCII character, and the empty one, are made once for all: iterating over plain text
+ * allocates none. */
+#define ASCII_FLAGS(c) (STRING_UTF8_KNOWN | STRING_UTF8_VALID | ((c) == '\r' ? 0u : STRING_SIMPLE))
+#define LITERAL_HEADER(words)                                                                                \
+    (((uint64_t)CLASS_ID_String << 40) | ((uint64_t)KIND_STRING << 34) | ((uint64_t)OBJ_LITERAL << 29) |     \
+     ((uint64_t)(words) << 1))
+#define ASCII_1(c)                                                                                           \
+    { LITERAL_HEADER(3), (1u << 8) | ASCII_FLAGS(c), (c) }
+#define ASCII_4(c) ASCII_1(c), ASCII_1((c) + 1), ASCII_1((c) + 2), ASCII_1((c) + 3)
+#define ASCII_16(c) ASCII_4(c), ASCII_4((c) + 4), ASCII_4((c) + 8), ASCII_4((c) + 12)
+#define ASCII_64(c) ASCII_16(c), ASCII_16((c) + 16), ASCII_16((c) + 32), ASCII_16((c) + 48)
+static const uint64_t ASCII_STRINGS[128][3] = {ASCII_64(0), ASCII_64(64)};
+static const uint64_t EMPTY_STRING[2] = {LITERAL_HEADER(2), ASCII_FLAGS(0)};
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a character stands in the first byte of its word");
+
+/* One of the strings above, or V_HOLE. */
+static Value shared_string(const char *bytes, size_t length) {
+    if (length == 0) return (Value)(uintptr_t)EMPTY_STRING;
+    unsigned char c = (unsigned char)bytes[0];
+    return length == 1 && c < 0x80 ? (Value)(uintptr_t)ASCII_STRINGS[c] : V_HOLE;
+}
+
 static bool reserve_rooted(Process *p, size_t words, Value *values, size_t count) {
     RootSpan span;
     roots_push(p, &span, values, count);
@@ -113,6 +135,7 @@ void string_seal(Value string) { (void)string_flags(string); }
 
 PrimStatus string_new(Process *p, const char *bytes, size_t length, Value *out) {
     char *to;
+    if ((*out = shared_string(bytes, length)) != V_HOLE) return PRIM_OK;
     PrimStatus status = string_new_blank(p, length, &to, out);
     if (status != PRIM_OK) return status;
     if (length) memcpy(to, bytes, length);
@@ -131,7 +154,9 @@ PrimStatus string_from_codepoint(Process *p, uint32_t codepoint, Value *out) {
 }
 
 Value string_build_inline(Process *p, const char *bytes, size_t length) {
-    Value v = build_inline_blank(p, length);
+    Value v = shared_string(bytes, length);
+    if (v != V_HOLE) return v;
+    v = build_inline_blank(p, length);
     if (length) memcpy(object_words(v) + INLINE_BYTES, bytes, length);
     string_seal(v);
     return v;

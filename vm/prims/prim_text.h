@@ -1,0 +1,25 @@
+/* Errors that the number and text primitives raise, by selector text. */
+#ifndef BT_PRIM_TEXT_H
+#define BT_PRIM_TEXT_H
+
+#include "vm/prims/prim_support.h"
+
+static inline Value prim_selector(Process *p, const char *selector) {
+    Value symbol = symbol_intern(p->vm, selector, strlen(selector));
+    return symbol == V_HOLE ? V_NIL : symbol;
+}
+/* Name of the class that an error names: of a class object its own name. */
+static inline Value prim_fault_class(Process *p, Value receiver) {
+    if (!value_is_class(receiver)) return class_name_of(p->vm, receiver);
+    Class *c = class_by_id(p->vm, special_payload(receiver));
+    return c ? c->name : V_NIL;
+}
+static inline PrimStatus prim_raise(Process *p, ErrorKind kind, Value receiver, const char *selector,
+                                    const char *hint) {
+    return error_raise(p, kind, prim_fault_class(p, receiver), prim_selector(p, selector), NULL, hint, V_NIL);
+}
+static inline PrimStatus prim_type_error(Process *p, Value receiver, const char *selector, const char *hint) {
+    return prim_raise(p, ERR_type_error, receiver, selector, hint);
+}
+
+#endif
