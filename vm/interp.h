@@ -12,7 +12,7 @@ RunOutcome interp_run(Process *p);
 Value interp_stack_trace(Process *p);
 /* The same for the raw trace in an exception's EXC_TRACE (nil and Lists are answered as they are). */
 Value interp_render_trace(Process *p, Value raw);
-/* vm/stack.c: frames. NULL = stack limit reached (resource_error pending). */
+/* vm/stack.c (inline fast path: vm/stack.h): frames. NULL = stack limit reached (resource_error pending). */
 Frame *stack_push(Process *p, const Function *fn, Value *window, unsigned argc);
 void stack_pop(Process *p);
 void stack_release(Process *p);
