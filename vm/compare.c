@@ -1,5 +1,7 @@
 #include "vm/compare.h"
 #include "vm/alloc.h"
+#include "vm/array.h"
+#include "vm/dict.h"
 #include "vm/number.h"
 #include "vm/string.h"
 #include "vm/vm.h"
@@ -133,8 +135,8 @@ static size_t size_in_order(Value v) {
     switch (object_kind(v)) {
     case KIND_TUPLE: return object_size(v) - 1;
     case KIND_ACTOR_REF: return 4;
-    case KIND_DICT: return (object_size(v) - 1) / 2;
-    case KIND_DICT_TRIE: return (size_t)value_to_int(object_at(v, 1));
+    case KIND_DICT:
+    case KIND_DICT_TRIE: return dict_size(v);
     case KIND_INSTANCE: return object_size(v); /* slots and the class */
     default: return 2;
     }
@@ -152,24 +154,8 @@ static Value class_name_symbol(BtVm *vm, uint32_t class_id) {
     return c ? c->name : V_NIL;
 }
 
-/* --- arrays and fields
+/* --- fields
  * ---------------------------------------------------------------------------------------------------- */
-
-static size_t array_count(Value v) {
-    return object_kind(v) == KIND_ARRAY ? object_size(v) - 1 : (size_t)value_to_int(object_at(v, 1));
-}
-
-static Value array_element(Value v, size_t i) {
-    if (object_kind(v) == KIND_ARRAY) return object_at(v, i + 1);
-    Value tail = object_at(v, 4);
-    size_t tail_start = array_count(v) - (object_size(tail) - 1);
-    if (i >= tail_start) return object_at(tail, i - tail_start + 1);
-    Value node = object_at(v, 3);
-    for (int64_t shift = value_to_int(object_at(v, 2)); shift > 0; shift -= 5) {
-        node = object_at(node, ((i >> shift) & 31) + 1);
-    }
-    return object_at(node, (i & 31) + 1);
-}
 
 /* Slot (from 1) of the field whose name follows that of slot `last` in name order; 0 = there is none. */
 static uint32_t next_field(BtVm *vm, const Class *c, uint32_t last) {
@@ -236,8 +222,8 @@ static int descend_list(Walk *w, Value a, Value b, Mode mode) {
 }
 
 static int descend_array(Walk *w, Value a, Value b, Mode mode) {
-    size_t count = array_count(a);
-    if (count != array_count(b)) return count < array_count(b) ? -1 : 1;
+    size_t count = array_size(a);
+    if (count != array_size(b)) return count < array_size(b) ? -1 : 1;
     if (count == 0) return 0;
     return push(w,
                 (Frame2){.a = a, .b = b, .end = (uint32_t)count, .mode = (uint8_t)mode, .kind = PARTS_ARRAY})
@@ -403,7 +389,7 @@ static void next_parts(Walk *w, Value *a, Value *b, Mode *mode) {
         last = true;
         break;
     case PARTS_ARRAY:
-        *a = array_element(f->a, f->at), *b = array_element(f->b, f->at);
+        *a = array_at(f->a, f->at), *b = array_at(f->b, f->at);
         last = ++f->at == f->end;
         break;
     case PARTS_FIELDS:

@@ -1,6 +1,8 @@
 #include "vm/print.h"
 #include "vm/alloc.h"
+#include "vm/array.h"
 #include "vm/compare.h"
+#include "vm/dict.h"
 #include "vm/error.h"
 #include "vm/print_leaf.h"
 #include "vm/string.h"
@@ -108,48 +110,29 @@ static bool allocate_items(Printer *pr, PrintFrame *f, size_t count) {
     return f->items != NULL;
 }
 
-static void array_items(Value node, int64_t shift, PrintFrame *f) {
-    for (size_t i = 1; i < object_size(node); i++) {
-        if (shift > 0) {
-            array_items(object_at(node, i), shift - 5, f); /* at most a dozen levels: the depth of the trie */
-        } else {
-            f->items[f->count++] = object_at(node, i);
-        }
-    }
+static void word_items(Value v, PrintFrame *f) {
+    for (size_t i = 1; i < object_size(v); i++) f->items[f->count++] = object_at(v, i);
 }
 
 static void open_array(Printer *pr, Value v) {
     PrintFrame *f = push(pr, PRINT_ITEMS, "#[", "]");
-    if (!f) return;
-    if (object_kind(v) == KIND_ARRAY) {
-        if (allocate_items(pr, f, object_size(v))) array_items(v, 0, f);
-        return;
+    size_t size = array_size(v), n;
+    if (!f || !allocate_items(pr, f, size)) return;
+    for (; f->count < size; f->count += n) {
+        const Value *chunk = array_chunk(v, f->count, &n);
+        memcpy(f->items + f->count, chunk, n * sizeof *chunk);
     }
-    if (!allocate_items(pr, f, (size_t)value_to_int(object_at(v, 1)))) return;
-    array_items(object_at(v, 3), value_to_int(object_at(v, 2)), f);
-    array_items(object_at(v, 4), 0, f);
-}
-
-static void node_pairs(Value node, PrintFrame *f) {
-    uint64_t maps = object_at(node, 1);
-    size_t size = object_size(node),
-           pairs = maps ? (size_t)__builtin_popcount((uint32_t)(maps >> 32)) : (size - 2) / 2;
-    for (size_t i = 2; i < 2 + 2 * pairs; i++) f->items[f->count++] = object_at(node, i);
-    for (size_t i = 2 + 2 * pairs; i < size; i++) node_pairs(object_at(node, i), f); /* depth of the trie */
 }
 
 /* Keys and values alternating. */
 static bool dictionary_pairs(Printer *pr, Value v, PrintFrame *f) {
-    if (object_kind(v) == KIND_DICT_TRIE) {
-        if (!allocate_items(pr, f, 2 * (size_t)value_to_int(object_at(v, 1)))) return false;
-        if (value_is_kind(object_at(v, 2), KIND_DICT_NODE)) node_pairs(object_at(v, 2), f);
-        return true;
-    }
-    size_t count = (object_size(v) - 1) / 2;
-    if (!allocate_items(pr, f, 2 * count)) return false;
-    for (size_t i = 0; i < count; i++) {
-        f->items[f->count++] = object_at(v, 1 + i);
-        f->items[f->count++] = object_at(v, 1 + count + i);
+    if (!allocate_items(pr, f, 2 * dict_size(v))) return false;
+    DictIter it;
+    Value key, value;
+    dict_iter_init(&it, v);
+    while (dict_iter_next(&it, &key, &value)) {
+        f->items[f->count++] = key;
+        f->items[f->count++] = value;
     }
     return true;
 }
@@ -187,7 +170,7 @@ static void sort_items(Printer *pr, Value *items, size_t count) {
 
 static void open_set(Printer *pr, Value v) {
     PrintFrame *f = push(pr, PRINT_ITEMS, "Set(", ")");
-    Value dictionary = object_at(v, 1);
+    Value dictionary = set_dict(v);
     if (!f || !dictionary_pairs(pr, dictionary, f)) return;
     f->count /= 2;
     for (size_t i = 0; i < f->count; i++) f->items[i] = f->items[2 * i];
@@ -196,7 +179,7 @@ static void open_set(Printer *pr, Value v) {
 
 static void open_tuple(Printer *pr, Value v) {
     PrintFrame *f = push(pr, PRINT_ITEMS, "{", "}");
-    if (f && allocate_items(pr, f, object_size(v))) array_items(v, 0, f);
+    if (f && allocate_items(pr, f, object_size(v))) word_items(v, f);
 }
 
 static void open_list(Printer *pr, Value v) {
