@@ -150,6 +150,8 @@ struct ClassInfo {
     uint32_t inherited_fields;
     PtrSet class_vars;              /* own */
     NameMap methods, class_methods; /* unit: selector -> MethodDecl *, extensions included */
+    PtrSet extensions;              /* unit: ExtMethod of the unit for this class */
+    FnFacts *defaults;              /* unit: the method that answers the defaults of its fields */
 };
 
 /* One `@expect` in force. */
@@ -227,8 +229,10 @@ bool class_has_method(Analysis *a, const ClassInfo *c, const char *selector, boo
 /* ---- facts.c ---- */
 FnFacts *facts_of_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool class_side);
 FnFacts *facts_of_script(Analysis *a, const NodeList *statements);
-/* The default of a field or class variable, as a class-side method without parameters. */
+/* The default of a class variable, as a class-side method without parameters. */
 FnFacts *facts_of_default(Analysis *a, ClassInfo *c, const char *name, Node *value);
+/* The defaults of all fields that the class declares, as one such method. */
+FnFacts *facts_of_defaults(Analysis *a, ClassInfo *c);
 /* The locals that a construct (or one of its blocks) threads: what lowering hands out and what the
  * stateful-block diagnostic calls a way back (ADR 0131 section 1). Empty for anything that is no construct.
  */
@@ -237,6 +241,7 @@ void threaded_locals_of(Analysis *a, const Node *construct, PtrSet *out);
 /* ---- checks.c, checks_class.c, checks_pattern.c, stateful.c ---- */
 void check_unit(Analysis *a);
 void check_class(Analysis *a, ClassInfo *c);
+void check_single_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side);
 void check_send(Analysis *a, Node *node, Node *receiver);
 void check_field(Analysis *a, Node *node, bool write);
 void check_match(Analysis *a, Node *match);

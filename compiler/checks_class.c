@@ -117,6 +117,10 @@ static void check_methods(Analysis *a, const ClassInfo *c, MethodList list, bool
     }
 }
 
+void check_single_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side) {
+    check_method(a, c, m, class_side);
+}
+
 void check_class(Analysis *a, ClassInfo *c) {
     const ClassDecl *d = c->decl;
     if (d->name == a->names.Self)

@@ -164,7 +164,9 @@ void classes_resolve(Analysis *a) {
     for (uint32_t i = 0; i < m->ext_methods.count; i++) {
         ExtMethod *e = m->ext_methods.items[i];
         ClassInfo *c = name_map_get(&a->classes, e->class_name);
-        if (c && c->decl) add_method(a, e->is_class_side ? &c->class_methods : &c->methods, e->method);
+        if (!c || !c->decl) continue;
+        add_method(a, e->is_class_side ? &c->class_methods : &c->methods, e->method);
+        ptr_set_add(&c->extensions, a->arena, e);
     }
     for (uint32_t i = 0; i < m->classes.count; i++) {
         ClassInfo *c = m->classes.items[i]->facts;

@@ -512,6 +512,7 @@ static void visit_field(Analysis *a, Node *node, bool write) {
 
 static Var *assign_name(Analysis *a, const char *name, Span span) {
     Var *var = lookup(a, name);
+    if (var && var->fn->home != a->fn->home) var = NULL; /* a builder block is a method of its own */
     if (!var) {
         bool root = !a->block && a->fn->script && a->options->session;
         var = root ? declare_binding(a, name, span) : declare(a, name, VAR_LOCAL, span);
@@ -722,6 +723,16 @@ FnFacts *facts_of_default(Analysis *a, ClassInfo *c, const char *name, Node *val
     uint32_t mark = a->scope_count;
     FnFacts *fn = home_enter(a, c, name, FN_CLASS_METHOD, true);
     visit_flow(a, value, FLOW_FIELD, NULL, NULL);
+    return home_leave(a, fn, mark);
+}
+
+FnFacts *facts_of_defaults(Analysis *a, ClassInfo *c) {
+    uint32_t mark = a->scope_count;
+    FnFacts *fn = home_enter(a, c, a->names.defaults, FN_CLASS_METHOD, true);
+    for (uint32_t i = 0; i < c->decl->fields.count; i++) {
+        Node *value = c->decl->fields.items[i]->default_value;
+        if (value) visit_flow(a, value, FLOW_FIELD, NULL, NULL);
+    }
     return home_leave(a, fn, mark);
 }
 

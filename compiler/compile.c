@@ -1,0 +1,157 @@
+/* The corridor: parse, analyse, lower, verify, emit. */
+#include <string.h>
+
+#include "compiler/lower.h"
+#include "compiler/parser.h"
+
+typedef struct {
+    Arena arena;
+    Intern intern;
+    SourceFile file;
+    Analysis a;
+    ParseInput input;
+    uint32_t errors_before;
+} Compilation;
+
+static bool compilation_begin(Compilation *c, const CompileOptions *options, const char *source,
+                              size_t length, DiagList *diags) {
+    memset(c, 0, sizeof *c);
+    c->errors_before = diag_error_count(diags);
+    arena_init(&c->arena);
+    c->a = (Analysis){.options = options, .arena = &c->arena, .intern = &c->intern, .diags = diags};
+    c->input = (ParseInput){&c->file, &c->arena, &c->intern, diags};
+    if (!source_file_init(&c->file, options->name ? options->name : "", source, length)) {
+        diag_add(diags, DIAG_ERROR, "syntax", span_make(0, 0), "Source text is too long");
+        intern_init(&c->intern, &c->arena);
+        return false;
+    }
+    return intern_init(&c->intern, &c->arena) && constructs_init(&c->a);
+}
+
+static void compilation_end(Compilation *c) {
+    if (arena_failed(&c->arena) && diag_error_count(c->a.diags) == c->errors_before)
+        diag_add(c->a.diags, DIAG_ERROR, "syntax", span_make(0, 0), "Out of memory while compiling");
+    source_file_free(&c->file);
+    intern_free(&c->intern);
+    arena_free(&c->arena);
+}
+
+static bool failed(const Compilation *c) {
+    return arena_failed(&c->arena) || diag_error_count(c->a.diags) != c->errors_before;
+}
+
+/* ---- analysis of everything ---- */
+
+static void analyse_methods(Analysis *a, ClassInfo *c, MethodList list, bool class_side) {
+    for (uint32_t i = 0; i < list.count; i++)
+        list.items[i]->facts = facts_of_method(a, c, list.items[i], class_side);
+}
+
+static void analyse_class(Analysis *a, ClassInfo *c) {
+    ClassDecl *d = c->decl;
+    c->defaults = d->fields.count ? facts_of_defaults(a, c) : NULL;
+    for (uint32_t i = 0; i < d->class_vars.count; i++) {
+        FieldDecl *f = d->class_vars.items[i];
+        if (f->default_value) f->facts = facts_of_default(a, c, f->name, f->default_value);
+    }
+    analyse_methods(a, c, d->methods, false);
+    analyse_methods(a, c, d->class_methods, true);
+}
+
+static void analyse_script(Analysis *a) {
+    NodeList *statements = &a->module->statements;
+    if (!statements->count) return;
+    if (!a->options->script) {
+        report(a, DIAG_ERROR, "syntax", statements->items[0]->span,
+               "Expressions are not allowed at the top level here");
+        return;
+    }
+    facts_of_script(a, statements);
+}
+
+static void analyse(Analysis *a) {
+    Module *m = a->module;
+    classes_resolve(a);
+    check_unit(a);
+    for (uint32_t i = 0; i < m->classes.count; i++)
+        if (m->classes.items[i]->facts) analyse_class(a, m->classes.items[i]->facts);
+    for (uint32_t i = 0; i < m->ext_methods.count; i++) {
+        ExtMethod *e = m->ext_methods.items[i];
+        e->method->facts = facts_of_method(a, class_find(a, e->class_name), e->method, e->is_class_side);
+    }
+    analyse_script(a);
+}
+
+/* Lowered and verified; NULL with an error. *verified is what emit takes. */
+static IrUnit *lower_and_verify(Compilation *c, IrUnit *unit, IrVerified **verified) {
+    if (!unit) return NULL;
+    *verified = ir_verify(unit, c->a.diags);
+    if (*verified) return unit;
+    ir_unit_free(unit);
+    return NULL;
+}
+
+static IrUnit *compile_ir(Compilation *c, const char *source, size_t length, IrVerified **verified) {
+    c->a.module = parse_module(&c->input);
+    if (!c->a.module || failed(c)) return NULL;
+    analyse(&c->a);
+    if (failed(c)) return NULL;
+    return lower_and_verify(c, lower_module(&c->a, source, length), verified);
+}
+
+/* `compile:source:`: one method, as an extension of a class that exists. */
+static IrUnit *compile_method_ir(Compilation *c, const char *class_name, bool class_side, const char *source,
+                                 size_t length, IrVerified **verified) {
+    Analysis *a = &c->a;
+    MethodDecl *method = parse_method(&c->input);
+    if (!method || failed(c)) return NULL;
+    a->module = ARENA_NEW(&c->arena, Module);
+    class_side = class_side || method->is_class_side;
+    ClassInfo *info = class_find(a, intern_cstring(&c->intern, class_name));
+    check_single_method(a, info, method, class_side);
+    method->facts = facts_of_method(a, info, method, class_side);
+    if (failed(c)) return NULL;
+    return lower_and_verify(c, lower_single_method(a, info, method, class_side, source, length), verified);
+}
+
+/* ---- entries ---- */
+
+static BcUnit *emit_unit(IrUnit *unit, IrVerified *verified, DiagList *diags) {
+    if (!unit) return NULL;
+    BcUnit *out = ir_emit(verified, diags);
+    ir_unit_free(unit);
+    return out;
+}
+
+BcUnit *compile_source(const CompileOptions *options, const char *source, size_t length, DiagList *diags) {
+    Compilation c;
+    IrUnit *unit = NULL;
+    IrVerified *verified = NULL;
+    if (compilation_begin(&c, options, source, length, diags))
+        unit = compile_ir(&c, source, length, &verified);
+    BcUnit *out = emit_unit(unit, verified, diags);
+    compilation_end(&c);
+    return out;
+}
+
+IrUnit *compile_to_ir(const CompileOptions *options, const char *source, size_t length, DiagList *diags) {
+    Compilation c;
+    IrUnit *unit = NULL;
+    IrVerified *verified = NULL;
+    if (compilation_begin(&c, options, source, length, diags))
+        unit = compile_ir(&c, source, length, &verified);
+    compilation_end(&c);
+    return unit;
+}
+
+BcUnit *compile_method_source(const CompileOptions *options, const char *class_name, bool class_side,
+                              const char *source, size_t length, DiagList *diags) {
+    Compilation c;
+    IrUnit *unit = NULL;
+    IrVerified *verified = NULL;
+    if (compilation_begin(&c, options, source, length, diags))
+        unit = compile_method_ir(&c, class_name, class_side, source, length, &verified);
+    BcUnit *out = emit_unit(unit, verified, diags);
+    compilation_end(&c);
+    return out;
+}

@@ -1,0 +1,140 @@
+/* AST and facts -> ThreadedIr. Internal to the lower*.c files.
+ *
+ * lower.c        functions, versions, variables, statements
+ * lower_expr.c   expressions, sends, literals
+ * lower_flow.c   inlined constructs
+ * lower_match.c  match: and destructuring
+ * lower_unit.c   classes, extensions, generated methods, scripts
+ *
+ * An expression lowers to statements of the current frame (its prelude) and an atom (its value): the
+ * ThreadedValue of ADR 0131. An atom that names a local must be read where it was made; whoever lowers
+ * siblings calls settle_operands afterwards, which puts a Snap where a later sibling rebound it (section 1a).
+ */
+#ifndef BT_COMPILER_LOWER_H
+#define BT_COMPILER_LOWER_H
+
+#include "compiler/analysis.h"
+
+/* Where the value of an expression goes. */
+typedef enum {
+    POS_VALUE,
+    POS_TAIL, /* it is the function's answer: a send may be a tail send */
+    POS_LAST  /* the same, directly in the MethodBody: rebinds may be discarded */
+} Position;
+
+typedef struct FnLower {
+    struct FnLower *parent;
+    FnFacts *facts;
+    IrFunction *ir;
+    uint32_t index;
+    IrFrame *frame;
+    uint32_t *current; /* newest visible version by local */
+    uint32_t *counter; /* versions minted so far by local */
+    uint32_t capacity;
+    uint32_t regions;  /* protected regions around */
+    Position position; /* of the expression that is lowered next; it takes it and leaves POS_VALUE */
+    bool tail_calls;
+    PtrSet captured; /* Var, or names of class variables or fields: index = capture */
+    PtrSet outers;   /* Var: carriers of functions around this one */
+    uint32_t *outer_locals;
+    uint32_t outer_capacity;
+} FnLower;
+
+typedef struct Lower {
+    Analysis *a;
+    IrUnit *unit;
+    FnLower *fn;
+    NameMap symbols; /* name -> constant index + 1 */
+    NameMap texts;   /* name -> the same text in the memory of the IR */
+    bool guard;      /* comparisons go by term order (semantics 13) */
+} Lower;
+
+/* ---- lower.c ---- */
+#define ATOM(kind_, index_) ((IrAtom){kind_, index_, 0})
+#define NIL_ATOM ATOM(ATOM_NIL, 0)
+static inline IrAtom atom_int(int32_t i) { return ATOM(ATOM_INT, (uint32_t)i); }
+
+uint32_t symbol_const(Lower *l, const char *name);
+uint32_t text_const(Lower *l, const char *text);
+/* A statement at the end of the current frame. After the frame has ended it goes nowhere. */
+IrStmt *emit(Lower *l, IrStmtKind kind, Span span);
+/* t = op operands; `operands` is kept. */
+IrAtom bind(Lower *l, IrOp op, IrAtom *operands, uint32_t count, uint32_t imm, uint8_t flags, Span span);
+IrAtom bind0(Lower *l, IrOp op, uint32_t imm, Span span);
+IrAtom bind1(Lower *l, IrOp op, IrAtom x, uint32_t imm, Span span);
+IrAtom bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span span);
+IrAtom *operands_new(Lower *l, uint32_t count);
+/* The same variable now: the newest version, if the atom names a local. Only where nothing wrote it since. */
+IrAtom refresh(Lower *l, IrAtom atom);
+/* A temp that keeps the value of an atom. */
+IrAtom keep(Lower *l, IrAtom atom, Span span);
+
+/* Operands in evaluation order; `at` holds the frame position at which each was read. */
+typedef struct {
+    IrAtom *atoms;
+    uint32_t *at;
+    uint32_t count;
+    uint32_t small[6];
+} Operands;
+void operands_begin(Lower *l, Operands *o, uint32_t capacity);
+void operands_add(Lower *l, Operands *o, IrAtom atom);
+void settle_operands(Lower *l, Operands *o, Span span);
+
+IrAtom read_var(Lower *l, Var *var, Span span);
+/* Assignment: the next version. Answers an atom with the value. */
+IrAtom write_var(Lower *l, Var *var, IrAtom value, Span span);
+/* A parameter or pattern variable gets its value. */
+void bind_var(Lower *l, Var *var, IrAtom value, Span span);
+IrAtom read_self(Lower *l, Span span);
+void emit_return(Lower *l, IrAtom value, Span span); /* ^ */
+uint32_t capture_of_name(Lower *l, FnLower *fn, const char *name, BcCaptureKind kind);
+
+/* Frames of constructs. */
+typedef struct {
+    IrFrame *outer, *frame;
+    uint32_t *saved;
+} FrameMark;
+IrStmt *construct_begin(Lower *l, IrConstructKind kind, uint32_t operand_count, uint32_t frames, Span span);
+FrameMark frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind, const PtrSet *threads);
+void frame_leave(Lower *l, FrameMark *mark, IrAtom value);
+/* Threads, and a REBIND for each (a DISCARD at the end of a MethodBody). Answers the construct's temp. */
+IrAtom construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos);
+uint32_t local_of(Lower *l, Var *var);
+uint32_t version_mint(Lower *l, uint32_t local);
+/* A register local for a value that the construct brings (a loop index); NULL var: nameless. */
+uint32_t local_plain(Lower *l, const char *name);
+
+/* A function with its own body; `body` lowers it (the frame is open) and answers the value, or ends the
+ * frame. */
+typedef struct {
+    FnFacts *facts;
+    BcFnKind kind;
+    const char *name;
+    uint8_t flags;
+    NodeList params;
+    Span span;
+} FunctionSpec;
+FnLower *function_begin(Lower *l, const FunctionSpec *spec);
+uint32_t function_end(Lower *l, FnLower *fn, IrAtom value);
+IrAtom lower_closure(Lower *l, Node *block);
+
+/* ---- lower_expr.c ---- */
+IrAtom lower_expr(Lower *l, Node *node);
+IrAtom lower_at(Lower *l, Node *node, Position pos);
+/* Statements; the value of the last, nil if there is none. */
+IrAtom lower_statements(Lower *l, NodeList body, Position pos);
+IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operands, uint32_t count, Span span);
+
+/* ---- lower_flow.c, lower_match.c ---- */
+IrAtom lower_construct(Lower *l, Node *node, const SelectorInfo *info, Position pos);
+IrAtom lower_match(Lower *l, Node *node, Position pos);
+IrAtom lower_destructure(Lower *l, Node *node);
+IrAtom lower_literal(Lower *l, const Node *node);
+
+/* ---- lower_unit.c ---- */
+/* The whole module, analysed and without errors. NULL: no memory. */
+IrUnit *lower_module(Analysis *a, const char *source, size_t length);
+IrUnit *lower_single_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool class_side,
+                            const char *source, size_t length);
+
+#endif

@@ -1,0 +1,414 @@
+/* From a module to a unit: functions of every method, and the shell that says which class has which.
+ *
+ * The shell is plain malloc'ed data, as bytecode.h has it; emit completes it. Generated methods
+ * (METHOD_GENERATED) give way to methods of the same name in the source.
+ */
+#include "compiler/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shell data ---- */
+
+static BcText text_of(const char *bytes, size_t length) {
+    if (!bytes || !length) return (BcText){NULL, 0};
+    char *copy = malloc(length + 1);
+    if (!copy) return (BcText){NULL, 0};
+    memcpy(copy, bytes, length);
+    copy[length] = 0;
+    return (BcText){copy, (uint32_t)length};
+}
+
+static BcText name_text(const char *name) {
+    return name ? text_of(name, intern_length(name)) : (BcText){NULL, 0};
+}
+
+typedef struct {
+    Lower l;
+    const char *source;
+    size_t length;
+    BcMethod *methods; /* of the class at hand, malloc'ed */
+    uint32_t count, capacity;
+} UnitLower;
+
+static BcText span_text(const UnitLower *u, Span span) {
+    if (span.end > u->length || span.end <= span.start) return (BcText){NULL, 0};
+    return text_of(u->source + span.start, span.end - span.start);
+}
+
+static BcMethod *method_add(UnitLower *u, const char *selector, uint32_t function, uint8_t flags,
+                            bool class_side) {
+    static BcMethod nowhere;
+    if (u->count == u->capacity) {
+        uint32_t capacity = u->capacity ? u->capacity * 2 : 16;
+        BcMethod *grown = realloc(u->methods, capacity * sizeof *grown);
+        if (!grown) return u->l.a->arena->failed = true, &nowhere;
+        u->methods = grown;
+        u->capacity = capacity;
+    }
+    BcMethod *m = &u->methods[u->count++];
+    *m = (BcMethod){
+        .selector = name_text(selector), .function = function, .flags = flags, .class_side = class_side};
+    return m;
+}
+
+/* ---- methods of the source ---- */
+
+static uint32_t lower_spoiled(Lower *l, FnLower *fn, const char *text) {
+    IrStmt *s = emit(l, STMT_FAIL, fn->ir->span);
+    s->flags = FAIL_COMPILE_ERROR;
+    s->imm = text_const(l, text);
+    l->fn->frame->ends = true;
+    return function_end(l, fn, NIL_ATOM);
+}
+
+static uint32_t lower_method(Lower *l, FnFacts *facts, NodeList params, NodeList body, Span span) {
+    FunctionSpec spec = {
+        .facts = facts, .kind = facts->kind, .name = facts->selector, .params = params, .span = span};
+    FnLower *fn = function_begin(l, &spec);
+    if (facts->spoiled) return lower_spoiled(l, fn, facts->spoiled);
+    return function_end(l, fn, lower_statements(l, body, POS_LAST));
+}
+
+static uint8_t method_flags(const Lower *l, const MethodDecl *m, bool class_side) {
+    return (uint8_t)((m->is_sealed ? METHOD_SEALED : 0) | (m->is_internal ? METHOD_INTERNAL : 0) |
+                     (class_side && l->a->options->stdlib ? METHOD_DIRECT : 0));
+}
+
+static BcMethod *add_source_method(UnitLower *u, const MethodDecl *m, bool class_side) {
+    uint32_t function = lower_method(&u->l, m->facts, m->params, m->body, m->span);
+    BcMethod *out = method_add(u, m->selector, function, method_flags(&u->l, m, class_side), class_side);
+    out->doc = text_of(m->doc.bytes, m->doc.length);
+    out->source = span_text(u, m->span);
+    return out;
+}
+
+/* The methods that count: the last of one name (a standalone definition replaces the one in the class body).
+ */
+static void add_source_methods(UnitLower *u, const ClassInfo *c) {
+    const ClassDecl *d = c->decl;
+    for (uint32_t i = 0; i < d->methods.count; i++)
+        if (name_map_get(&c->methods, d->methods.items[i]->selector) == d->methods.items[i])
+            add_source_method(u, d->methods.items[i], false);
+    for (uint32_t i = 0; i < d->class_methods.count; i++)
+        if (name_map_get(&c->class_methods, d->class_methods.items[i]->selector) == d->class_methods.items[i])
+            add_source_method(u, d->class_methods.items[i], true);
+}
+
+/* ---- generated methods ---- */
+
+static FnFacts *generated_facts(Lower *l, ClassInfo *c, const char *selector, bool class_side) {
+    FnFacts *facts = ARENA_NEW(l->a->arena, FnFacts);
+    facts->home = facts;
+    facts->class_info = c;
+    facts->class_name = c->name;
+    facts->selector = selector;
+    facts->class_side = class_side;
+    facts->kind = class_side                 ? FN_CLASS_METHOD
+                  : c->kind == BC_KIND_ACTOR ? FN_ACTOR_METHOD
+                  : c->kind == BC_KIND_VALUE ? FN_VALUE_METHOD
+                                             : FN_OBJECT_METHOD;
+    return facts;
+}
+
+static NodeList generated_params(Lower *l, uint32_t count) {
+    NodeList params = {count ? arena_try_alloc(l->a->arena, count * sizeof *params.items) : NULL, count};
+    if (!params.items) params.count = 0;
+    for (uint32_t i = 0; i < params.count; i++) {
+        params.items[i] = ARENA_NEW(l->a->arena, Node);
+        params.items[i]->kind = AST_PARAM;
+        params.items[i]->as.param.name = intern_format(l->a->intern, "p%u", i);
+    }
+    return params;
+}
+
+static FnLower *generated_begin(Lower *l, ClassInfo *c, const char *selector, bool class_side,
+                                uint32_t params, Span span) {
+    FnFacts *facts = generated_facts(l, c, selector, class_side);
+    FunctionSpec spec = {.facts = facts,
+                         .kind = facts->kind,
+                         .name = selector,
+                         .params = generated_params(l, params),
+                         .span = span};
+    return function_begin(l, &spec);
+}
+
+static const IrAtom SELF = {ATOM_SELF, 0, 0};
+static IrAtom param_atom(uint32_t i) { return (IrAtom){ATOM_LOCAL, i, 0}; }
+
+static IrAtom send1(Lower *l, IrOp op, const char *selector, IrAtom receiver, Span span) {
+    IrAtom *operands = operands_new(l, 1);
+    operands[0] = receiver;
+    return lower_send_named(l, op, selector, operands, 1, span);
+}
+
+static IrAtom send2(Lower *l, IrOp op, const char *selector, IrAtom receiver, IrAtom argument, Span span) {
+    IrAtom *operands = operands_new(l, 2);
+    operands[0] = receiver;
+    operands[1] = argument;
+    return lower_send_named(l, op, selector, operands, 2, span);
+}
+
+/* Inherited slots, then these. */
+static IrAtom append_slots(Lower *l, const ClassInfo *c, IrAtom own, Span span) {
+    if (!c->superclass) return own;
+    IrAtom inherited = send1(l, IR_SENDSUPER, l->a->names.defaults, SELF, span);
+    return send2(l, IR_SEND, l->a->names.append, inherited, own, span);
+}
+
+static void add_defaults(UnitLower *u, ClassInfo *c) {
+    Lower *l = &u->l;
+    FieldDeclList fields = c->decl->fields;
+    FunctionSpec spec = {
+        .facts = c->defaults, .kind = FN_CLASS_METHOD, .name = l->a->names.defaults, .span = c->decl->span};
+    FnLower *fn = function_begin(l, &spec);
+    IrAtom *operands = operands_new(l, fields.count);
+    for (uint32_t i = 0; i < fields.count; i++) {
+        Node *value = fields.items[i]->default_value;
+        operands[i] = value ? keep(l, lower_expr(l, value), fields.items[i]->span) : NIL_ATOM;
+    }
+    IrAtom own = bind(l, IR_TUPLE, operands, fields.count, 0, 0, c->decl->span);
+    uint32_t function = function_end(l, fn, append_slots(l, c, own, c->decl->span));
+    method_add(u, l->a->names.defaults, function, METHOD_GENERATED | METHOD_DIRECT, true);
+}
+
+static void add_reader(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
+    Lower *l = &u->l;
+    if (name_map_get(&c->methods, f->name)) return;
+    FnLower *fn = generated_begin(l, c, f->name, false, 0, f->span);
+    IrAtom value;
+    if (c->kind == BC_KIND_ACTOR)
+        value = bind0(l, IR_GETSTATE, symbol_const(l, f->name), f->span);
+    else
+        value = bind1(l, IR_GETSLOT, SELF, (uint32_t)ptr_set_index(&c->fields, f->name), f->span);
+    BcMethod *m = method_add(u, f->name, function_end(l, fn, value), METHOD_GENERATED, false);
+    m->doc = text_of(f->doc.bytes, f->doc.length);
+}
+
+static void add_setter(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
+    Lower *l = &u->l;
+    char first = f->name[0] >= 'a' && f->name[0] <= 'z' ? (char)(f->name[0] - 'a' + 'A') : f->name[0];
+    const char *selector = intern_format(l->a->intern, "with%c%.900s:", first, first ? f->name + 1 : "");
+    if (name_map_get(&c->methods, selector)) return;
+    FnLower *fn = generated_begin(l, c, selector, false, 1, f->span);
+    uint32_t slot = (uint32_t)ptr_set_index(&c->fields, f->name);
+    IrAtom value = bind2(l, IR_SETSLOT, SELF, param_atom(0), slot, f->span);
+    method_add(u, selector, function_end(l, fn, value), METHOD_GENERATED, false);
+}
+
+static const char *constructor_selector(Lower *l, FieldDeclList fields) {
+    size_t length = 0;
+    for (uint32_t i = 0; i < fields.count; i++) length += intern_length(fields.items[i]->name) + 1;
+    char *text = arena_try_alloc(l->a->arena, length + 1), *at = text;
+    if (!text) return l->a->names.defaults;
+    for (uint32_t i = 0; i < fields.count; i++) {
+        size_t n = intern_length(fields.items[i]->name);
+        memcpy(at, fields.items[i]->name, n);
+        at[n] = ':';
+        at += n + 1;
+    }
+    return intern_bytes(l->a->intern, text, length);
+}
+
+/* The class itself: slots from the arguments. A subclass: its own defaults, with these slots replaced. */
+static IrAtom constructor_body(Lower *l, ClassInfo *c, Span span) {
+    static const PtrSet NONE = {0};
+    uint32_t count = c->decl->fields.count;
+    IrAtom name = bind0(l, IR_CLASS, symbol_const(l, c->name), span);
+    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    s->operands[0] = bind2(l, IR_SEQ, SELF, name, 0, span);
+    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
+    IrAtom *operands = operands_new(l, count);
+    for (uint32_t i = 0; i < count; i++) operands[i] = param_atom(i);
+    IrAtom slots = bind(l, IR_TUPLE, operands, count, 0, 0, span);
+    if (c->inherited_fields || !c->superclass || !c->superclass->known)
+        slots = append_slots(l, c, slots, span);
+    frame_leave(l, &mark, send2(l, IR_SENDSELF, l->a->names.make, SELF, slots, span));
+    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    IrAtom all = send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
+    IrAtom made = send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
+    for (uint32_t i = 0; i < count; i++)
+        made = bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
+    frame_leave(l, &mark, made);
+    return construct_end(l, s, &NONE, POS_VALUE);
+}
+
+static void add_constructor(UnitLower *u, ClassInfo *c) {
+    Lower *l = &u->l;
+    const char *selector = constructor_selector(l, c->decl->fields);
+    if (name_map_get(&c->class_methods, selector)) return;
+    Span span = c->decl->span;
+    FnLower *fn = generated_begin(l, c, selector, true, c->decl->fields.count, span);
+    IrAtom value = constructor_body(l, c, span);
+    method_add(u, selector, function_end(l, fn, value), METHOD_GENERATED | METHOD_DIRECT, true);
+}
+
+static void add_generated(UnitLower *u, ClassInfo *c) {
+    FieldDeclList fields = c->decl->fields;
+    if (!fields.count) return;
+    if (!name_map_get(&c->class_methods, u->l.a->names.defaults)) add_defaults(u, c);
+    for (uint32_t i = 0; i < fields.count; i++) {
+        add_reader(u, c, fields.items[i]);
+        if (c->kind == BC_KIND_VALUE) add_setter(u, c, fields.items[i]);
+    }
+    if (c->kind == BC_KIND_VALUE && fields.count <= 200) add_constructor(u, c);
+}
+
+/* ---- classes ---- */
+
+/* May a field of this type be nil? */
+static bool allows_nil(const Node *type) {
+    if (!type) return true;
+    switch ((AstKind)type->kind) {
+    case AST_TYPE_NAME:
+        return strcmp(type->as.name, "Nil") == 0 || strcmp(type->as.name, "nil") == 0 ||
+               strcmp(type->as.name, "UndefinedObject") == 0 || strcmp(type->as.name, "Dynamic") == 0 ||
+               strcmp(type->as.name, "Object") == 0;
+    case AST_TYPE_UNION:
+        for (uint32_t i = 0; i < type->as.list.count; i++)
+            if (allows_nil(type->as.list.items[i])) return true;
+        return false;
+    case AST_TYPE_DIFF: return allows_nil(type->as.type_pair.left);
+    default: return false;
+    }
+}
+
+static uint32_t lower_default(Lower *l, FieldDecl *f) {
+    FnFacts *facts = f->facts;
+    FunctionSpec spec = {.facts = facts, .kind = FN_CLASS_METHOD, .name = facts->selector, .span = f->span};
+    FnLower *fn = function_begin(l, &spec);
+    return function_end(l, fn, lower_expr(l, f->default_value));
+}
+
+static BcField *fields_of(UnitLower *u, FieldDeclList list, bool class_side) {
+    BcField *fields = list.count ? calloc(list.count, sizeof *fields) : NULL;
+    if (list.count && !fields) u->l.a->arena->failed = true;
+    for (uint32_t i = 0; fields && i < list.count; i++) {
+        FieldDecl *f = list.items[i];
+        fields[i].name = name_text(f->name);
+        if (f->type) fields[i].type = span_text(u, f->type->span);
+        fields[i].allows_nil = allows_nil(f->type);
+        fields[i].has_default = f->default_value != NULL;
+        fields[i].function = class_side && f->default_value ? lower_default(&u->l, f) : BC_NONE;
+    }
+    return fields;
+}
+
+static void lower_class(UnitLower *u, ClassInfo *c, BcClass *out) {
+    const ClassDecl *d = c->decl;
+    out->name = name_text(d->name);
+    out->superclass = name_text(d->super_name);
+    out->doc = text_of(d->doc.bytes, d->doc.length);
+    out->native_module = name_text(d->native_module);
+    out->flags = c->flags;
+    out->kind = c->kind;
+    out->span = d->span;
+    out->fields = fields_of(u, d->fields, false);
+    out->field_count = out->fields ? d->fields.count : 0;
+    out->class_vars = fields_of(u, d->class_vars, true);
+    out->class_var_count = out->class_vars ? d->class_vars.count : 0;
+    u->methods = NULL;
+    u->count = u->capacity = 0;
+    add_source_methods(u, c);
+    for (uint32_t i = 0; i < c->extensions.count; i++) {
+        const ExtMethod *e = c->extensions.items[i];
+        const NameMap *methods = e->is_class_side ? &c->class_methods : &c->methods;
+        if (name_map_get(methods, e->method->selector) == e->method)
+            add_source_method(u, e->method, e->is_class_side);
+    }
+    add_generated(u, c);
+    out->methods = u->methods;
+    out->method_count = u->count;
+}
+
+static void lower_classes(UnitLower *u) {
+    Module *m = u->l.a->module;
+    BcUnit *shell = u->l.unit->shell;
+    if (!m->classes.count) return;
+    shell->classes = calloc(m->classes.count, sizeof *shell->classes);
+    if (!shell->classes) u->l.a->arena->failed = true;
+    for (uint32_t i = 0; shell->classes && i < m->classes.count; i++)
+        lower_class(u, m->classes.items[i]->facts, &shell->classes[shell->class_count++]);
+}
+
+/* ---- extensions and scripts ---- */
+
+static void add_extension(UnitLower *u, const char *class_name, const MethodDecl *method, bool class_side) {
+    BcMethod *m = add_source_method(u, method, class_side);
+    m->class_name = name_text(class_name);
+}
+
+static void take_extensions(UnitLower *u) {
+    u->l.unit->shell->extensions = u->methods;
+    u->l.unit->shell->extension_count = u->count;
+}
+
+static void lower_extensions(UnitLower *u) {
+    Module *m = u->l.a->module;
+    u->methods = NULL;
+    u->count = u->capacity = 0;
+    for (uint32_t i = 0; i < m->ext_methods.count; i++) {
+        ExtMethod *e = m->ext_methods.items[i];
+        if (!class_find(u->l.a, e->class_name)->decl)
+            add_extension(u, e->class_name, e->method, e->is_class_side);
+    }
+    take_extensions(u);
+}
+
+static void lower_script(UnitLower *u) {
+    Lower *l = &u->l;
+    BcUnit *shell = l->unit->shell;
+    const PtrSet *bindings = &l->a->bindings;
+    if (!l->a->script) return;
+    FunctionSpec spec = {.facts = l->a->script, .kind = FN_SCRIPT, .span = l->a->module->span};
+    FnLower *fn = function_begin(l, &spec);
+    shell->script = function_end(l, fn, lower_statements(l, l->a->module->statements, POS_VALUE));
+    shell->bindings = bindings->count ? calloc(bindings->count, sizeof *shell->bindings) : NULL;
+    for (uint32_t i = 0; shell->bindings && i < bindings->count; i++)
+        shell->bindings[shell->binding_count++] = name_text(((const Var *)bindings->items[i])->name);
+    if (shell->binding_count != bindings->count) l->a->arena->failed = true;
+}
+
+/* ---- entry ---- */
+
+static bool unit_begin(UnitLower *u, Analysis *a, const char *source, size_t length) {
+    *u = (UnitLower){.l = {.a = a, .unit = ir_unit_new()}, .source = source, .length = length};
+    if (!u->l.unit) return false;
+    BcUnit *shell = u->l.unit->shell;
+    if (!shell) shell = u->l.unit->shell = calloc(1, sizeof *shell);
+    if (!shell) return false;
+    shell->format_version = BC_FORMAT_VERSION;
+    shell->class_var_abi = BC_CLASS_VAR_ABI;
+    shell->script = BC_NONE;
+    shell->name = text_of(a->options->name, a->options->name ? strlen(a->options->name) : 0);
+    shell->source = text_of(source, length);
+    return true;
+}
+
+static IrUnit *unit_end(UnitLower *u, bool begun) {
+    if (begun && !arena_failed(u->l.a->arena)) return u->l.unit;
+    if (u->l.unit) ir_unit_free(u->l.unit);
+    return NULL;
+}
+
+IrUnit *lower_module(Analysis *a, const char *source, size_t length) {
+    UnitLower u;
+    bool begun = unit_begin(&u, a, source, length);
+    if (begun) {
+        lower_classes(&u);
+        lower_extensions(&u);
+        lower_script(&u);
+    }
+    return unit_end(&u, begun);
+}
+
+IrUnit *lower_single_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool class_side,
+                            const char *source, size_t length) {
+    UnitLower u;
+    bool begun = unit_begin(&u, a, source, length);
+    if (begun) {
+        add_extension(&u, c->name, method, class_side);
+        take_extensions(&u);
+    }
+    return unit_end(&u, begun);
+}
