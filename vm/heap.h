@@ -28,17 +28,23 @@ typedef struct Fragment {
 } Fragment;
 
 typedef struct Heap {
-    uint64_t *young, *top, *limit; /* nursery block: [young, top) used, [top, limit) free; all NULL before the first allocation */
-    uint64_t *young_mark;          /* [young_mark, top) was allocated since the last collection */
+    uint64_t *young, *top, *limit; /* nursery: [young, top) used, [top, limit) free; all NULL before the first
+                                      allocation. limit may lie below the block's end, to force a collection */
+    uint64_t *young_mark; /* [young, young_mark) has survived one collection, [young_mark, top) none */
+    uint64_t *young_end;  /* end of the block */
     uint64_t *old, *old_top, *old_limit;
-    uint64_t *offheap;             /* list of OFFHEAP objects in young, old and fragments, newest first */
-    Fragment *fragments;           /* adopted, freed by the next collection */
-    CodeUnit **units;              /* transient units that closures here keep alive, one count each */
+    uint64_t *offheap, *old_offheap;      /* OFFHEAP objects of nursery and fragments, of the old space */
+    size_t offheap_words, old_offheap_words; /* virtual size of their data: it forces collections */
+    size_t old_offheap_limit;             /* a full collection is due beyond it; 0 = the least limit */
+    Fragment *fragments;                  /* adopted, dissolved by the next collection */
+    size_t fragment_words;
+    CodeUnit **units; /* transient units that closures here keep alive, one count each */
     uint32_t unit_count, unit_capacity;
-    size_t offheap_words;          /* virtual size of off-heap data, forces collections */
-    size_t limit_words;            /* 0 = none; going over raises resource_error */
+    size_t young_target;      /* words the next nursery should have */
+    size_t limit_words;       /* 0 = none; going over raises resource_error */
+    uint32_t unit_limit; /* more units than this make the next collection a full one; 0 = the least limit */
     uint32_t minor_count, since_full;
-    uint64_t words_allocated;      /* since birth, for the allocation counter (updated at collections; add top - young_mark) */
+    uint64_t words_allocated; /* since birth (updated at collections; add top - young_mark) */
 } Heap;
 
 /* C locals that hold Values across a reserve: push, use, pop in LIFO order. */
@@ -85,8 +91,16 @@ Value record_new(Process *p, size_t slots);
 /* Message copying (models.md 3.5): sizes and copies a term, iteratively, sharing preserved; immediates and literals of loaded
  * modules travel free, big strings by count. NULL = out of memory. May be called by the owner of the term only. */
 Fragment *term_copy(BtVm *vm, const Value *roots, size_t count, Value *copies);
-/* The receiver takes the fragment into its heap (no copy). */
+/* True if all are immediates or literals, which travel as they are. */
+static inline bool values_travel_free(const Value *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (value_is_ptr(values[i]) && !(header_flags(object_header(values[i])) & OBJ_LITERAL)) return false;
+    return true;
+}
+/* The receiver takes the fragment into its heap (no copy). NULL is ignored. */
 void heap_adopt(Process *p, Fragment *fragment);
+/* What was adopted or lies off the heap has become much: a process that serves messages without allocating should collect now. */
+static inline bool heap_wants_collection(const Heap *h) { return h->fragment_words > 1024 + h->young_target; }
 void fragment_free(BtVm *vm, Fragment *fragment);
 /* Copies a term directly into p's heap. V_HOLE = pending resource_error. Source must not change meanwhile. MAY_GC. */
 Value term_copy_into(Process *p, Value term);

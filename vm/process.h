@@ -121,7 +121,7 @@ static inline uint32_t dispatch_class_of(Value v) {
     return dispatch_class_slow(v);
 }
 static inline bool heap_reserve(Process *p, size_t words) {
-    return (size_t)(p->heap.limit - p->heap.top) >= words || heap_reserve_slow(p, words);
+    return p->heap.limit - p->heap.top >= (ptrdiff_t)words || heap_reserve_slow(p, words);
 }
 static inline uint64_t *heap_alloc(Process *p, size_t words) {
     uint64_t *at = p->heap.top;

@@ -1,0 +1,210 @@
+/* Heaps of processes: reserves, off-heap objects, records, fragments, life. See heap.h; the collector is
+ * vm/gc.c. */
+#include "vm/heap.h"
+#include "vm/alloc.h"
+#include "vm/error.h"
+#include "vm/gc.h"
+#include "vm/vm.h"
+
+#define OFFHEAP_STEP_WORDS ((size_t)1 << 16) /* 512 KB of fresh off-heap data force a minor collection */
+#define STRESS_FULL_EVERY 5u
+
+/* ---- reserving ---- */
+
+void roots_push(Process *p, RootSpan *span, Value *values, size_t count) {
+    *span = (RootSpan){p->roots, values, count};
+    p->roots = span;
+}
+
+void roots_pop(Process *p, RootSpan *span) { p->roots = span->next; }
+
+static bool no_memory(Process *p) {
+    p->exception = error_out_of_memory(p->vm);
+    return false;
+}
+
+static size_t accounted_words(const Heap *h) {
+    return (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words +
+           h->offheap_words + h->old_offheap_words;
+}
+
+static bool over_limit(const Process *p, size_t need) {
+    const Heap *h = &p->heap;
+    return need > OBJECT_MAX_WORDS || (h->limit_words && accounted_words(h) + need > h->limit_words);
+}
+
+bool heap_collect(Process *p, size_t need, bool full) {
+    if (need > OBJECT_MAX_WORDS) return no_memory(p);
+    full = full || gc_must_be_full(p);
+    if (!(full ? gc_full(p, need) : gc_minor(p, need))) return no_memory(p);
+    if (!over_limit(p, need)) return true;
+    if (!full && !gc_full(p, need)) return no_memory(p);
+    return over_limit(p, need) ? no_memory(p) : true;
+}
+
+bool heap_reserve_slow(Process *p, size_t words) {
+    Heap *h = &p->heap;
+    bool untouched = !h->young && !h->fragments;
+    if (untouched && !over_limit(p, words)) return gc_new_nursery(p, words) || no_memory(p);
+    return heap_collect(p, words, p->vm->gc_stress && h->since_full >= STRESS_FULL_EVERY);
+}
+
+void heap_shrink_idle(Process *p) {
+    Heap *h = &p->heap;
+    size_t young = (size_t)(h->young_end - h->young), old = (size_t)(h->old_limit - h->old);
+    size_t used = (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words;
+    bool small = young + old + h->fragment_words <= 4096;
+    bool exact = !young && !h->fragments && h->old_top == h->old_limit;
+    if (exact || (!small && used > (young + old) / 4 && h->fragment_words < old)) return;
+    if (!gc_compact(p) || h->old_top != h->old) return;
+    mem_free(h->old);
+    h->old = h->old_top = h->old_limit = NULL;
+}
+
+static void release_all(uint64_t *list) {
+    while (list) {
+        uint64_t *next = (uint64_t *)(uintptr_t)list[1];
+        counted_release((Counted *)(uintptr_t)list[2]);
+        list = next;
+    }
+}
+
+void heap_destroy(Process *p) {
+    Heap *h = &p->heap;
+    release_all(h->offheap);
+    release_all(h->old_offheap);
+    while (h->fragments) {
+        Fragment *f = h->fragments;
+        h->fragments = f->next;
+        f->offheap = NULL; /* stood in the heap's list */
+        fragment_free(p->vm, f);
+    }
+    for (uint32_t i = 0; i < h->unit_count; i++) code_release(h->units[i]);
+    mem_free(h->units);
+    mem_free(h->young);
+    mem_free(h->old);
+    size_t limit_words = h->limit_words;
+    *h = (Heap){.limit_words = limit_words};
+}
+
+/* ---- counted memory ---- */
+
+void counted_retain(Counted *c) {
+    /* relaxed: the holder of a count makes another; it cannot reach zero meanwhile */
+    atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+}
+
+void counted_release(Counted *c) {
+    /* release: what this holder did comes before the drop; pairs with the fence */
+    if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_release) != 1) return;
+    atomic_thread_fence(memory_order_acquire);
+    c->drop(c);
+}
+
+void heap_link_offheap(Process *p, uint64_t *object, size_t virtual_words) {
+    Heap *h = &p->heap;
+    object[1] = (uint64_t)(uintptr_t)h->offheap;
+    h->offheap = object;
+    h->offheap_words += virtual_words;
+    if (h->offheap_words >= OFFHEAP_STEP_WORDS && h->limit > h->top)
+        h->limit = h->top; /* the next reserve collects */
+}
+
+static bool units_have(const Heap *h, const CodeUnit *unit) {
+    for (uint32_t i = h->unit_count; i-- > 0;)
+        if (h->units[i] == unit) return true;
+    return false;
+}
+
+static bool units_make_room(Heap *h) {
+    if (h->unit_count < h->unit_capacity) return true;
+    uint32_t capacity = h->unit_capacity ? h->unit_capacity * 2 : 4;
+    CodeUnit **units = mem_realloc(h->units, capacity * sizeof *units);
+    if (!units) return false;
+    h->units = units;
+    h->unit_capacity = capacity;
+    return true;
+}
+
+bool heap_keep_unit(Process *p, CodeUnit *unit) {
+    Heap *h = &p->heap;
+    if (!unit->transient || units_have(h, unit)) return true;
+    if (!units_make_room(h)) return no_memory(p);
+    code_retain(unit);
+    h->units[h->unit_count++] = unit;
+    return true;
+}
+
+void heap_take_fragment_units(Process *p) {
+    Heap *h = &p->heap;
+    for (Fragment *f = h->fragments; f; f = f->next) {
+        for (uint32_t i = 0; i < f->unit_count; i++) {
+            if (units_have(h, f->units[i]))
+                code_release(f->units[i]);
+            else if (units_make_room(h))
+                h->units[h->unit_count++] = f->units[i];
+            /* else the count is never given back: a leak is better than code that goes away in use */
+        }
+        mem_free(f->units);
+        f->units = NULL;
+        f->unit_count = 0;
+    }
+}
+
+/* ---- records ---- */
+
+bool record_write_slow(Process *p, Value *home, size_t index, Value value) {
+    size_t size = object_size(*home);
+    RootSpan span;
+    roots_push(p, &span, &value, 1);
+    bool done = heap_reserve(p, size);
+    roots_pop(p, &span);
+    if (!done) return false;
+    Value copy = heap_new(p, KIND_RECORD, object_class(*home), size);
+    for (size_t i = 1; i < size; i++) object_words(copy)[i] = object_words(*home)[i];
+    object_words(copy)[index + 1] = value;
+    *home = copy;
+    return true;
+}
+
+void record_share(Value record) {
+    if (!value_is_ptr(record)) return;
+    *object_words(record) |= header_make(0, (ObjectKind)0, OBJ_SHARED, 0);
+}
+
+Value record_new(Process *p, size_t slots) {
+    if (!heap_reserve(p, slots + 1)) return V_HOLE;
+    Value record = heap_new(p, KIND_RECORD, 0, slots + 1);
+    for (size_t i = 1; i <= slots; i++) object_words(record)[i] = V_HOLE;
+    return record;
+}
+
+/* ---- fragments ---- */
+
+void heap_adopt(Process *p, Fragment *fragment) {
+    if (!fragment) return;
+    Heap *h = &p->heap;
+    uint64_t *object = fragment->offheap;
+    while (object) {
+        uint64_t *next = (uint64_t *)(uintptr_t)object[1];
+        object[1] = (uint64_t)(uintptr_t)h->offheap;
+        h->offheap = object;
+        h->offheap_words += offheap_size(object);
+        object = next;
+    }
+    fragment->offheap = NULL;
+    fragment->next = h->fragments;
+    h->fragments = fragment;
+    h->fragment_words += fragment->size_words;
+    bool much = h->offheap_words >= OFFHEAP_STEP_WORDS || h->fragment_words > 1024 + h->young_target;
+    if (much && h->limit > h->top) h->limit = h->top; /* the next reserve collects */
+}
+
+void fragment_free(BtVm *vm, Fragment *fragment) {
+    (void)vm;
+    if (!fragment) return;
+    release_all(fragment->offheap);
+    for (uint32_t i = 0; i < fragment->unit_count; i++) code_release(fragment->units[i]);
+    mem_free(fragment->units);
+    mem_free(fragment);
+}

@@ -1,0 +1,222 @@
+/* Message copying: a term into one fragment. See heap.h.
+ *
+ * Small terms (the rule) are sized with a fixed stack and copied like Cheney's collector does, without any
+ * table; what they share is copied twice. A term that unfolds to more than SMALL_WORDS gets a table from
+ * address to place in the fragment, so that sharing is preserved and a graph that would unfold to exponential
+ * size is not. Headers of the source are never marked: a host may copy one handle from several threads. */
+#include "vm/alloc.h"
+#include "vm/error.h"
+#include "vm/gc.h"
+
+#define SMALL_WORDS 64u
+
+static bool travels(Value v) {
+    return value_is_ptr(v) && v && !(header_flags(object_header(v)) & OBJ_LITERAL);
+}
+
+/* The part of an object that holds Values: [*first, answer). */
+static size_t value_words(const uint64_t *object, size_t *first) {
+    *first = OBJECT_FIRST_VALUE[header_kind(*object)];
+    return *first < OBJECT_OFFHEAP ? header_size(*object) : *first;
+}
+
+/* ---- what a copied object takes along ---- */
+
+static bool note_unit(Fragment *f, CodeUnit *unit) {
+    for (uint32_t i = 0; i < f->unit_count; i++)
+        if (f->units[i] == unit) return true;
+    CodeUnit **units = mem_realloc(f->units, (f->unit_count + 1) * sizeof *units);
+    if (!units) return false;
+    f->units = units;
+    code_retain(unit);
+    units[f->unit_count++] = unit;
+    return true;
+}
+
+/* Copies the words; off-heap data and transient code get a count. */
+static bool copy_object(Fragment *f, uint64_t *to, const uint64_t *from) {
+    memcpy(to, from, header_size(*from) * sizeof *to);
+    ObjectKind kind = header_kind(*from);
+    if (OBJECT_FIRST_VALUE[kind] == OBJECT_OFFHEAP) {
+        counted_retain((Counted *)(uintptr_t)to[2]);
+        to[1] = (uint64_t)(uintptr_t)f->offheap;
+        f->offheap = to;
+    }
+    if (kind != KIND_CLOSURE) return true;
+    const Function *fn = (const Function *)(uintptr_t)to[CLOSURE_FN];
+    return !(fn->flags & FN_TRANSIENT) || note_unit(f, fn->unit);
+}
+
+static Fragment *fragment_new(size_t words) {
+    Fragment *f = mem_alloc(sizeof *f + words * sizeof(uint64_t));
+    if (f) *f = (Fragment){.size_words = words};
+    return f;
+}
+
+/* ---- small terms ---- */
+
+/* Words of the unfolded term, or more than SMALL_WORDS if it is not small. */
+static size_t small_size(const Value *roots, size_t count) {
+    Value stack[SMALL_WORDS];
+    size_t depth = 0, words = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!travels(roots[i])) continue;
+        words += object_size(roots[i]);
+        if (words > SMALL_WORDS) return words;
+        stack[depth++] = roots[i];
+        while (depth) {
+            const uint64_t *object = object_words(stack[--depth]);
+            size_t first, end = value_words(object, &first);
+            for (size_t k = first; k < end; k++) {
+                if (!travels(object[k])) continue;
+                words += object_size(object[k]);
+                if (words > SMALL_WORDS) return words;
+                stack[depth++] = object[k]; /* each entry is at least one of the words counted */
+            }
+        }
+    }
+    return words;
+}
+
+static bool copy_slot(Fragment *f, uint64_t **top, Value *slot) {
+    if (!travels(*slot)) return true;
+    uint64_t *to = *top;
+    *top += object_size(*slot);
+    if (!copy_object(f, to, object_words(*slot))) return false;
+    *slot = value_from_object(to);
+    return true;
+}
+
+static Fragment *copy_small(const Value *roots, size_t count, Value *copies, size_t words) {
+    Fragment *f = fragment_new(words);
+    if (!f) return NULL;
+    uint64_t *top = f->words;
+    bool done = true;
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = roots[i];
+        done = done && copy_slot(f, &top, &copies[i]);
+    }
+    for (uint64_t *at = f->words; done && at < top; at += header_size(*at)) {
+        size_t first, end = value_words(at, &first);
+        for (size_t k = first; done && k < end; k++) done = copy_slot(f, &top, &at[k]);
+    }
+    if (done) return f;
+    fragment_free(NULL, f);
+    return NULL;
+}
+
+/* ---- large terms ---- */
+
+typedef struct {
+    const uint64_t *object; /* NULL = free */
+    size_t place;           /* word index in the fragment */
+} Entry;
+
+typedef struct {
+    Entry *table; /* open addressing */
+    size_t capacity, count;
+    const uint64_t **order; /* objects as found: queue of the walk, then list of what to copy */
+    size_t order_capacity;
+    size_t words;
+} Walk;
+
+static size_t entry_index(const Walk *w, const uint64_t *object) {
+    uint64_t hash = ((uint64_t)(uintptr_t)object >> 3) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(hash ^ (hash >> 32)) & (w->capacity - 1);
+    while (w->table[i].object && w->table[i].object != object) i = (i + 1) & (w->capacity - 1);
+    return i;
+}
+
+static bool walk_grow_table(Walk *w) {
+    Entry *old = w->table;
+    size_t old_capacity = w->capacity;
+    w->capacity = old_capacity ? old_capacity * 2 : 256;
+    w->table = mem_zalloc(w->capacity * sizeof *w->table);
+    if (!w->table) return w->table = old, w->capacity = old_capacity, false;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].object) w->table[entry_index(w, old[i].object)] = old[i];
+    mem_free(old);
+    return true;
+}
+
+static bool walk_grow_order(Walk *w) {
+    size_t capacity = w->order_capacity ? w->order_capacity * 2 : 128;
+    const uint64_t **order = mem_realloc((void *)w->order, capacity * sizeof *order);
+    if (!order) return false;
+    w->order = order;
+    w->order_capacity = capacity;
+    return true;
+}
+
+static bool walk_note(Walk *w, Value v) {
+    if (!travels(v)) return true;
+    if (w->count * 2 >= w->capacity && !walk_grow_table(w)) return false;
+    if (w->count == w->order_capacity && !walk_grow_order(w)) return false;
+    const uint64_t *object = object_words(v);
+    Entry *e = &w->table[entry_index(w, object)];
+    if (e->object) return true;
+    *e = (Entry){object, w->words};
+    w->words += header_size(*object);
+    w->order[w->count++] = object;
+    return true;
+}
+
+static bool walk_all(Walk *w, const Value *roots, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!walk_note(w, roots[i])) return false;
+    for (size_t next = 0; next < w->count; next++) {
+        const uint64_t *object = w->order[next];
+        size_t first, end = value_words(object, &first);
+        for (size_t k = first; k < end; k++)
+            if (!walk_note(w, object[k])) return false;
+    }
+    return true;
+}
+
+static Value moved(const Walk *w, const Fragment *f, Value v) {
+    if (!travels(v)) return v;
+    return value_from_object((uint64_t *)f->words + w->table[entry_index(w, object_words(v))].place);
+}
+
+static bool copy_walked(const Walk *w, Fragment *f) {
+    uint64_t *to = f->words;
+    for (size_t i = 0; i < w->count; i++) {
+        if (!copy_object(f, to, w->order[i])) return false;
+        size_t first, end = value_words(to, &first);
+        for (size_t k = first; k < end; k++) to[k] = moved(w, f, to[k]);
+        to += header_size(*to);
+    }
+    return true;
+}
+
+static Fragment *copy_large(const Value *roots, size_t count, Value *copies) {
+    Walk w = {0};
+    Fragment *f = NULL;
+    if (walk_all(&w, roots, count)) f = fragment_new(w.words);
+    if (f && !copy_walked(&w, f)) {
+        fragment_free(NULL, f);
+        f = NULL;
+    }
+    for (size_t i = 0; f && i < count; i++) copies[i] = moved(&w, f, roots[i]);
+    mem_free(w.table);
+    mem_free((void *)w.order);
+    return f;
+}
+
+Fragment *term_copy(BtVm *vm, const Value *roots, size_t count, Value *copies) {
+    (void)vm;
+    size_t words = small_size(roots, count);
+    return words <= SMALL_WORDS ? copy_small(roots, count, copies, words) : copy_large(roots, count, copies);
+}
+
+Value term_copy_into(Process *p, Value term) {
+    if (!travels(term)) return term;
+    Value copy;
+    Fragment *f = term_copy(p->vm, &term, 1, &copy);
+    if (!f) {
+        p->exception = error_out_of_memory(p->vm);
+        return V_HOLE;
+    }
+    heap_adopt(p, f);
+    return copy;
+}
