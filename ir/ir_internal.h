@@ -1,0 +1,12 @@
+/* What the files of ir/ share beyond the contract in ir.h. Private to ir/. */
+#ifndef BT_IR_INTERNAL_H
+#define BT_IR_INTERNAL_H
+
+#include "ir/ir.h"
+
+/* ---- ir_build.c ---- */
+bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: it must not be used */
+void ir_fail(IrUnit *unit);
+uint32_t ir_const_add(IrUnit *unit, BcConst k); /* shared; text is copied */
+
+#endif
