@@ -37,6 +37,7 @@ ClassTable *class_table_new(BtVm *vm) {
     vm->classes = t;
     pthread_rwlock_init(&t->lock, NULL);
     pthread_mutex_init(&t->units_lock, NULL);
+    pthread_mutex_init(&t->process_lock, NULL);
     t->classes = reserve_space(MAX_CLASSES * sizeof *t->classes);
     t->methods = reserve_space(MAX_METHODS * sizeof *t->methods);
     t->by_symbol = reserve_space(MAX_CLASS_SYMBOLS * sizeof *t->by_symbol);
@@ -84,6 +85,7 @@ void class_table_free(BtVm *vm) {
     mem_free((void *)t->cache);
     pthread_rwlock_destroy(&t->lock);
     pthread_mutex_destroy(&t->units_lock);
+    pthread_mutex_destroy(&t->process_lock);
     mem_free(t);
     vm->classes = NULL;
 }
@@ -224,7 +226,8 @@ Method *class_lookup_locked(BtVm *vm, uint32_t dispatch_class, Value selector) {
     if (!(dispatch_class & (DISPATCH_META | DISPATCH_METACLASS))) return lookup_instance(c, selector);
     Method *m = lookup_class_side(c, selector);
     if (m) return m;
-    return lookup_instance(class_by_id(vm, dispatch_class & DISPATCH_META ? CLASS_ID_Class : CLASS_ID_Metaclass), selector);
+    return lookup_instance(
+        class_by_id(vm, dispatch_class & DISPATCH_META ? CLASS_ID_Class : CLASS_ID_Metaclass), selector);
 }
 
 Method *class_lookup(BtVm *vm, uint32_t dispatch_class, Value selector) {
@@ -234,7 +237,8 @@ Method *class_lookup(BtVm *vm, uint32_t dispatch_class, Value selector) {
     return m;
 }
 
-/* Above the class in which the text lives: extensions of that superclass first, then its chain (semantics 2.2). */
+/* Above the class in which the text lives: extensions of that superclass first, then its chain
+ * (semantics 2.2). */
 static Method *lookup_above(BtVm *vm, const Class *c, bool class_side, Value selector) {
     if (!c) return class_side ? lookup_instance(class_by_id(vm, CLASS_ID_Class), selector) : NULL;
     Method *m = method_table_find(class_side ? c->class_extensions : c->extensions, selector);
@@ -303,7 +307,8 @@ static void flush_unit(CodeUnit *unit) {
 
 void dispatch_flush(BtVm *vm) {
     ClassTable *t = vm->classes;
-    for (uint32_t i = 0; i < GLOBAL_CACHE_SIZE; i++) atomic_store_explicit(&t->cache[i], 0, memory_order_release);
+    for (uint32_t i = 0; i < GLOBAL_CACHE_SIZE; i++)
+        atomic_store_explicit(&t->cache[i], 0, memory_order_release);
     pthread_mutex_lock(&t->units_lock);
     for (CodeUnit *unit = t->units; unit; unit = unit->next) flush_unit(unit);
     pthread_mutex_unlock(&t->units_lock);

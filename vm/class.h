@@ -1,7 +1,9 @@
-/* Classes and dispatch tables. Owner: the VM. Read under the reader side of vm->class_lock (or by the fast caches, lock-free),
- * changed under the writer side; every change of method tables flushes caches by epoch (models.md 3.3).
+/* Classes and dispatch tables. Owner: the VM. Read under the reader side of vm->class_lock (or by the fast
+ * caches, lock-free), changed under the writer side; every change of method tables flushes caches by epoch
+ * (models.md 3.3).
  *
- * A dispatch class is what caches compare: the class id of an object; for a class object, its class id with DISPATCH_META set.
+ * A dispatch class is what caches compare: the class id of an object; for a class object, its class id with
+ * DISPATCH_META set.
  */
 #ifndef BT_VM_CLASS_H
 #define BT_VM_CLASS_H
@@ -22,16 +24,18 @@ typedef enum {
 } WellKnownClass;
 
 #define DISPATCH_META (1u << 23)
-/* For a metaclass (`C class`): the class id of its sole instance with this bit set. Beyond the 24 bits of a header. */
+/* For a metaclass (`C class`): the class id of its sole instance with this bit set. Beyond the 24 bits of a
+ * header. */
 #define DISPATCH_METACLASS (1u << 24)
 #define MAX_CLASS_ID (DISPATCH_META - 1)
 #define MAX_HIERARCHY_DEPTH 20
 
 typedef struct MethodTable MethodTable; /* selector -> Method *, open addressing */
 
-/* Names of the slots of a record (actor state, class variables). A class gets a new one whenever a load changes the names, and
- * what lives by the old one keeps it until its next message (semantics 20.2). Never freed while the VM lives; id is unique,
- * never 0, and is what the caches of state and class-variable sites compare. */
+/* Names of the slots of a record (actor state, class variables). A class gets a new one whenever a load
+ * changes the names, and what lives by the old one keeps it until its next message (semantics 20.2). Never
+ * freed while the VM lives; id is unique, never 0, and is what the caches of state and class-variable sites
+ * compare. */
 typedef struct SlotLayout {
     uint32_t id, count;
     const Value *names;
@@ -41,27 +45,29 @@ int slot_layout_find(const SlotLayout *layout, Value name);
 
 struct Class {
     uint32_t id;
-    Value name;                    /* symbol */
-    Class *superclass;             /* NULL for the root */
-    uint8_t flags;                 /* CLASS_* of bytecode.h */
-    uint8_t kind;                  /* BcClassKind, resolved up the chain */
+    Value name;        /* symbol */
+    Class *superclass; /* NULL for the root */
+    uint8_t flags;     /* CLASS_* of bytecode.h */
+    uint8_t kind;      /* BcClassKind, resolved up the chain */
     bool removed;
-    uint32_t field_count;          /* all slots, inherited first */
-    Value *field_names;            /* symbols; slot i of an instance is word i + 1 */
-    const BcField **field_info;    /* parallel; unit memory */
-    Class **field_owner;           /* parallel: class that declares it */
-    uint32_t class_var_count;      /* own only: class variables are not inherited */
+    uint32_t field_count;       /* all slots, inherited first */
+    Value *field_names;         /* symbols; slot i of an instance is word i + 1 */
+    const BcField **field_info; /* parallel; unit memory */
+    Class **field_owner;        /* parallel: class that declares it */
+    uint32_t class_var_count;   /* own only: class variables are not inherited */
     Value *class_var_names;
-    const SlotLayout *state_layout, *class_var_layout; /* of actor state (all fields) and of the class variables */
-    MethodTable *methods, *class_methods;        /* own */
-    MethodTable *extensions, *class_extensions;  /* own, per side */
-    CodeUnit *unit;                /* defining unit */
-    const BcClass *bc;             /* doc, spans */
-    _Atomic uint64_t process;      /* pid Value of the class process, V_NIL before it starts */
+    const SlotLayout *state_layout,
+        *class_var_layout;                      /* of actor state (all fields) and of the class variables */
+    MethodTable *methods, *class_methods;       /* own */
+    MethodTable *extensions, *class_extensions; /* own, per side */
+    CodeUnit *unit;                             /* defining unit */
+    const BcClass *bc;                          /* doc, spans */
+    _Atomic uint64_t process;                   /* pid Value of the class process, V_NIL before it starts */
     bool has_init_hook;
 };
 
-/* The dispatch class of any value. Static Characters are Integers. String or Binary by UTF-8 validity (cached flag). */
+/* The dispatch class of any value. Static Characters are Integers. String or Binary by UTF-8 validity (cached
+ * flag). */
 static inline uint32_t dispatch_class_of(Value v);
 uint32_t dispatch_class_slow(Value v);
 /* The class object or metaclass that `x class` answers. */
@@ -70,29 +76,33 @@ Value class_value_of(BtVm *vm, Value v);
 Value class_name_of(BtVm *vm, Value v);
 
 Class *class_by_id(BtVm *vm, uint32_t id);
-Class *class_by_name(BtVm *vm, Value name);  /* NULL if unknown or removed. Any thread. */
+Class *class_by_name(BtVm *vm, Value name); /* NULL if unknown or removed. Any thread. */
 bool class_inherits(const Class *c, const Class *ancestor);
 bool class_id_inherits(BtVm *vm, uint32_t id, uint32_t ancestor_id);
 
-/* Full lookup, semantics 2.1/2.3: own method, then extension, then up; class side ends in the instance protocol of Class.
- * NULL if none. Any thread. */
+/* Full lookup, semantics 2.1/2.3: own method, then extension, then up; class side ends in the instance
+ * protocol of Class. NULL if none. Any thread. */
 Method *class_lookup(BtVm *vm, uint32_t dispatch_class, Value selector);
 Method *class_lookup_super(BtVm *vm, const Function *fn, Value selector);
 /* Inline cache, then the scheduler's global cache, then class_lookup (fills under the reader lock). */
 Method *site_lookup(Process *p, Site *site, uint32_t dispatch_class);
 Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class); /* no site: global cache */
 
-/* Installs all classes and extensions of a linked unit (superclasses first), starts class processes, flushes once.
- * False with a reason: unknown superclass, cycle, sealed superclass, stdlib_shadowing ... : nothing is installed. */
+/* Installs all classes and extensions of a linked unit (superclasses first), starts class processes, flushes
+ * once. False with a reason: unknown superclass, cycle, sealed superclass, stdlib_shadowing ... : nothing is
+ * installed. */
 bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t reason_size);
 bool class_remove_method(BtVm *vm, Class *c, bool class_side, Value selector);
 
-/* Installs one linked function as a method of a class that exists (compile:source:, `C >> sel => ...`); takes its own count of the unit.
- * extension: into the extension table of that side. False: no memory. */
-bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, Value selector, CodeUnit *unit, const BcMethod *bc);
-/* Takes the class out of the table (removeFromSystem): it is not found by name any more, its process is killed. */
+/* Installs one linked function as a method of a class that exists (compile:source:, `C >> sel => ...`); takes
+ * its own count of the unit. extension: into the extension table of that side. False: no memory. */
+bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, Value selector, CodeUnit *unit,
+                          const BcMethod *bc);
+/* Takes the class out of the table (removeFromSystem): it is not found by name any more, its process is
+ * killed. */
 bool class_remove(BtVm *vm, Class *c);
-/* Pid of the class's process, started if there is none or it has died. V_HOLE: cannot be had. Any scheduler thread. */
+/* Pid of the class's process, started if there is none or it has died. V_HOLE: cannot be had. Any scheduler
+ * thread. */
 Value class_process(BtVm *vm, Class *c);
 
 ClassTable *class_table_new(BtVm *vm); /* NULL: no memory. Called by vm_new after symbols_new. */

@@ -1,8 +1,9 @@
 /* The class table as vm/class.c, vm/install.c and vm/code.c share it.
  *
- * Classes, methods and the name index lie in reserved address space that is committed page by page: nothing ever moves, so readers need
- * no lock to follow an id. Tables of methods are read under the reader side of `lock` and changed under the writer side; every change
- * ends in dispatch_flush while the writer side is held, and every cache is filled under the reader side, so no stale fill can follow. */
+ * Classes, methods and the name index lie in reserved address space that is committed page by page: nothing
+ * ever moves, so readers need no lock to follow an id. Tables of methods are read under the reader side of
+ * `lock` and changed under the writer side; every change ends in dispatch_flush while the writer side is
+ * held, and every cache is filled under the reader side, so no stale fill can follow. */
 #ifndef BT_VM_CLASS_INTERNAL_H
 #define BT_VM_CLASS_INTERNAL_H
 
@@ -18,18 +19,20 @@
 
 struct ClassTable {
     pthread_rwlock_t lock;
-    Class *_Atomic *classes;        /* by id; NULL = none */
-    _Atomic uint32_t class_limit;   /* ids below it are or were in use */
-    _Atomic uint32_t *by_symbol;    /* symbol index -> class id, 0 = none */
-    Method *methods;                /* by index, from 1 */
+    Class *_Atomic *classes;      /* by id; NULL = none */
+    _Atomic uint32_t class_limit; /* ids below it are or were in use */
+    _Atomic uint32_t *by_symbol;  /* symbol index -> class id, 0 = none */
+    Method *methods;              /* by index, from 1 */
     uint32_t method_limit;
     uint32_t next_layout;
-    /* One word per entry, dispatch class << 32 | method index; the selector is compared with the method's own. */
+    /* One word per entry, dispatch class << 32 | method index; the selector is compared with the method's
+     * own. */
     _Atomic uint64_t *cache;
-    pthread_mutex_t units_lock;     /* innermost; never held while `lock` is taken */
-    CodeUnit *units;                /* every linked unit, for the flush */
-    struct Owned *owned;            /* arrays of names and the like that live as long as the VM */
-    uint64_t oom_words[16 + 24];    /* error_out_of_memory: an exception and its message, literals */
+    pthread_mutex_t process_lock; /* making class processes; never held while `lock` is taken */
+    pthread_mutex_t units_lock;   /* innermost; never held while `lock` is taken */
+    CodeUnit *units;              /* every linked unit, for the flush */
+    struct Owned *owned;          /* arrays of names and the like that live as long as the VM */
+    uint64_t oom_words[16 + 24];  /* error_out_of_memory: an exception and its message, literals */
 };
 
 /* Memory that lives as long as the VM, zeroed. Under the writer side. */
@@ -41,8 +44,10 @@ Method *class_lookup_locked(BtVm *vm, uint32_t dispatch_class, Value selector);
 void dispatch_flush(BtVm *vm);
 /* A fresh Method with its index; NULL = table full. Writer side held. */
 Method *method_new(BtVm *vm);
-/* Stores into the site's cache, if the method is still what lookup finds and `plain` still says so. Any thread. */
-void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m, bool (*plain)(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m));
+/* Stores into the site's cache, if the method is still what lookup finds and `plain` still says so. Any
+ * thread. */
+void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,
+               bool (*plain)(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m));
 /* True if the search for a method goes on beyond MAX_HIERARCHY_DEPTH. */
 bool class_too_deep(const Class *c);
 

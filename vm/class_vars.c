@@ -1,7 +1,8 @@
 /* Class variables: the one home. See class_vars.h (ADR 0130).
  *
- * "At home" is one comparison: this process's live invocation is of the class whose name self holds. The committed map of a class
- * process is the record at entry while an invocation runs, so an escaping error puts back one pointer and nothing is copied. */
+ * "At home" is one comparison: this process's live invocation is of the class whose name self holds. The
+ * committed map of a class process is the record at entry while an invocation runs, so an escaping error puts
+ * back one pointer and nothing is copied. */
 #include <stdio.h>
 #include "vm/class_vars.h"
 #include "vm/class_internal.h"
@@ -10,16 +11,19 @@
 
 static Value method_of_access(const Process *p) { return p->frame ? p->frame->fn->name : V_NIL; }
 
-static PrimStatus raise_state(Process *p, ErrorKind kind, uint32_t class_id, Value name, const char *text, const char *hint) {
+static PrimStatus raise_state(Process *p, ErrorKind kind, uint32_t class_id, Value name, const char *text,
+                              const char *hint) {
     Class *c = class_by_id(p->vm, class_id);
     Value details = error_detail(p, "class_variable", name);
     if (details == V_HOLE) return PRIM_RAISE;
     return error_raise(p, kind, c ? c->name : V_NIL, method_of_access(p), text, hint, details);
 }
 
-static PrimStatus raise_with_names(Process *p, ErrorKind kind, uint32_t class_id, Value name, const char *format, const char *hint_format) {
+static PrimStatus raise_with_names(Process *p, ErrorKind kind, uint32_t class_id, Value name,
+                                   const char *format, const char *hint_format) {
     Class *c = class_by_id(p->vm, class_id);
-    const char *class_text = c ? symbol_text(p->vm, c->name, NULL) : "?", *name_text = symbol_text(p->vm, name, NULL);
+    const char *class_text = c ? symbol_text(p->vm, c->name, NULL) : "?",
+               *name_text = symbol_text(p->vm, name, NULL);
     char text[1024], hint[1400];
     snprintf(text, sizeof text, format, class_text, name_text);
     snprintf(hint, sizeof hint, hint_format, class_text, class_text, class_text, class_text);
@@ -30,22 +34,29 @@ static PrimStatus raise_unreachable(Process *p, uint32_t class_id, Value name, b
     return raise_with_names(p, ERR_class_state_unreachable, class_id, name,
                             write ? "%.250s's class variable %.250s cannot be written from this process"
                                   : "%.250s's class variable %.250s cannot be read from this process",
-                            "A block that writes %.250s's class variables ran outside any %.250s class method (it was passed to another class's "
-                            "class method or an actor, or stored or returned and run later outside %.250s's own methods). A block can read "
-                            "%.250s's class variables anywhere, as the values they had when the block was made, but can only write them "
+                            "A block that writes %.250s's class variables ran outside any %.250s class "
+                            "method (it was passed to another class's "
+                            "class method or an actor, or stored or returned and run later outside %.250s's "
+                            "own methods). A block can read "
+                            "%.250s's class variables anywhere, as the values they had when the block was "
+                            "made, but can only write them "
                             "from its own class's method: return the value and assign it there.");
 }
 
 static PrimStatus raise_read_only(Process *p, uint32_t class_id, Value name) {
-    return raise_with_names(p, ERR_class_state_read_only, class_id, name,
-                            "%.250s's class variable %.250s cannot be written here: class state is read-only",
-                            "In a supervisor definition method, a child factory, class initialize: and performLocally:withArguments: %.250s's "
-                            "class variables are a read-only snapshot; do the write in a normal class method of %.250s.");
+    return raise_with_names(
+        p, ERR_class_state_read_only, class_id, name,
+        "%.250s's class variable %.250s cannot be written here: class state is read-only",
+        "In a supervisor definition method, a child factory, class initialize: and "
+        "performLocally:withArguments: %.250s's "
+        "class variables are a read-only snapshot; do the write in a normal class method of %.250s.");
 }
 
 static PrimStatus raise_undefined(Process *p, uint32_t class_id, Value name) {
-    return raise_with_names(p, ERR_undefined_class_variable, class_id, name, "Undefined class variable on class %.250s: %.250s",
-                            "Class variables are not inherited: redeclare it with classState: in %.250s if it should have its own");
+    return raise_with_names(p, ERR_undefined_class_variable, class_id, name,
+                            "Undefined class variable on class %.250s: %.250s",
+                            "Class variables are not inherited: redeclare it with classState: in %.250s if "
+                            "it should have its own");
 }
 
 static PrimStatus raise_no_class(Process *p) {
@@ -77,7 +88,9 @@ static int slot_at(Site *site, const SlotLayout *layout) {
     uint64_t word = atomic_load_explicit(&site->word, memory_order_acquire);
     if ((uint32_t)(word >> 32) == layout->id) return (int)(uint32_t)word - 1;
     int slot = slot_layout_find(layout, site->name);
-    if (slot >= 0) atomic_store_explicit(&site->word, (uint64_t)layout->id << 32 | (uint32_t)(slot + 1), memory_order_release);
+    if (slot >= 0)
+        atomic_store_explicit(&site->word, (uint64_t)layout->id << 32 | (uint32_t)(slot + 1),
+                              memory_order_release);
     return slot;
 }
 
@@ -113,7 +126,8 @@ PrimStatus class_vars_put(Process *p, Site *site, Value self_class, Value value)
     ClassVarHome *h = &p->class_vars;
     if (h->live_class != id) {
         if (!declares(p, id, site->name)) return raise_undefined(p, id, site->name);
-        return h->view_class == id ? raise_read_only(p, id, site->name) : raise_unreachable(p, id, site->name, true);
+        return h->view_class == id ? raise_read_only(p, id, site->name)
+                                   : raise_unreachable(p, id, site->name, true);
     }
     int slot = slot_at(site, h->layout);
     if (!slot_in(h->live, slot)) return raise_undefined(p, id, site->name);
@@ -140,8 +154,8 @@ Value class_vars_capture(Process *p, Value self_class, Value name, Value outer) 
 PrimStatus class_vars_install(Process *p, Class *c) {
     ClassVarHome *h = &p->class_vars;
     if (h->live_class)
-        return error_raise(p, ERR_internal_error, c->name, V_NIL, NULL, "an invocation of a class runs in this process already; please report",
-                           V_NIL);
+        return error_raise(p, ERR_internal_error, c->name, V_NIL, NULL,
+                           "an invocation of a class runs in this process already; please report", V_NIL);
     h->live_class = c->id;
     h->live = h->entry = h->committed;
     record_share(h->committed);
@@ -198,7 +212,8 @@ bool class_vars_begin_layout(Process *p, const SlotLayout *layout) {
         if (fresh == V_HOLE) return false;
         for (uint32_t i = 0; i < layout->count; i++) {
             int from = slot_layout_find(h->layout, layout->names[i]);
-            if (slot_in(h->committed, from)) object_words(fresh)[i + 1] = object_at(h->committed, (size_t)from + 1);
+            if (slot_in(h->committed, from))
+                object_words(fresh)[i + 1] = object_at(h->committed, (size_t)from + 1);
         }
         h->committed = fresh;
     } else {

@@ -1,44 +1,62 @@
 /* Class variables: the one home (ADR 0130). The only module that touches ClassVarHome.
  *
- * Invariants: at most one live invocation per process; install and uninstall are the only writers of live and live_class together;
- * nothing nests. A snapshot (with_snapshot) is a read-only view that never counts as the process's invocation. */
+ * Invariants: at most one live invocation per process; install and uninstall are the only writers of live and
+ * live_class together; nothing nests. A snapshot (with_snapshot) is a read-only view that never counts as the
+ * process's invocation. */
 #ifndef BT_VM_CLASS_VARS_H
 #define BT_VM_CLASS_VARS_H
 
 #include "vm/error.h"
 #include "vm/process.h"
 
-/* Invocation entry and exit, one pair. install asserts absence first: internal_error (PRIM_RAISE) leaves everything intact. */
+/* Invocation entry and exit, one pair. install asserts absence first: internal_error (PRIM_RAISE) leaves
+ * everything intact. */
 PrimStatus class_vars_install(Process *p, Class *c);
-/* keep: the live record becomes the committed one (normal answer, foreign ^); else the entry record stays (escaping error). */
+/* keep: the live record becomes the committed one (normal answer, foreign ^); else the entry record stays
+ * (escaping error). */
 void class_vars_uninstall(Process *p, bool keep);
 bool class_vars_present(const Process *p, uint32_t class_id);
 
-/* Access from code whose self is class object `self_class`. capture: V_HOLE, or the value from block creation. */
+/* Access from code whose self is class object `self_class`. capture: V_HOLE, or the value from block
+ * creation. */
 PrimStatus class_vars_get(Process *p, Site *site, Value self_class, Value capture, Value *out);
 PrimStatus class_vars_put(Process *p, Site *site, Value self_class, Value value);
 PrimStatus class_vars_has(Process *p, Site *site, Value self_class, Value capture, Value *out);
-/* For a block's capture list: the live value of the variable at home, `outer` (the enclosing block's capture) away. */
+/* The interpreter's fast path: the value at home through a warm site, else V_HOLE. */
+static inline Value class_vars_live(const Process *p, Site *site, Value self_class) {
+    const ClassVarHome *h = &p->class_vars;
+    /* acquire: as in class_vars_get */
+    uint64_t word = atomic_load_explicit(&site->word, memory_order_acquire);
+    if (!h->layout || (uint32_t)(word >> 32) != h->layout->id || !value_is_class(self_class) ||
+        special_payload(self_class) != h->live_class)
+        return V_HOLE;
+    return object_at(h->live, (uint32_t)word);
+}
+/* For a block's capture list: the live value of the variable at home, `outer` (the enclosing block's capture)
+ * away. */
 Value class_vars_capture(Process *p, Value self_class, Value name, Value outer);
 
 /* Regions: V_HOLE outside an invocation; restore of V_HOLE does nothing and plants nothing. */
 Value class_vars_snapshot(Process *p);
 void class_vars_restore(Process *p, Value snapshot);
 
-/* The four with_snapshot sites: installs a read-only view (committed record of the class, already copied into p's heap) unless the class's
- * key is present; *installed says what clear_view must undo. */
+/* The four with_snapshot sites: installs a read-only view (committed record of the class, already copied into
+ * p's heap) unless the class's key is present; *installed says what clear_view must undo. */
 void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *installed);
 void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous);
 
-/* Declared initial values. The class process computes them before it serves its first message (vm/serve.c), and again for new names after a
- * reload: begin_layout makes the record by the new names, values kept by name, the rest unset; then next_unset and set_initial, one
- * variable after the other, until next_unset answers -1. */
-bool class_vars_begin_layout(Process *p, const SlotLayout *layout); /* false = pending resource_error. MAY_GC */
+/* Declared initial values. The class process computes them before it serves its first message (vm/serve.c),
+ * and again for new names after a reload: begin_layout makes the record by the new names, values kept by
+ * name, the rest unset; then next_unset and set_initial, one variable after the other, until next_unset
+ * answers -1. */
+bool class_vars_begin_layout(Process *p,
+                             const SlotLayout *layout); /* false = pending resource_error. MAY_GC */
 int class_vars_next_unset(Process *p);
 bool class_vars_set_initial(Process *p, Value value); /* of the variable that next_unset named. MAY_GC */
 PrimStatus class_vars_reset(Process *p, Value record);
-/* The committed map, for system signals and views: the record at entry while an invocation runs. V_HOLE: a class without class variables, or
- * its initial values are still being computed (the class has a class_var_layout then: ask again later). */
+/* The committed map, for system signals and views: the record at entry while an invocation runs. V_HOLE: a
+ * class without class variables, or its initial values are still being computed (the class has a
+ * class_var_layout then: ask again later). */
 Value class_vars_committed(Process *p);
 
 #endif

@@ -1,7 +1,8 @@
 /* Linking: a checked BcUnit becomes a CodeUnit. See code.h.
  *
- * Everything that instructions refer to by constant index is resolved once, here: constants to Values, sites to selector symbols, primitives to
- * functions. A hostile unit is refused by bc_check; what bc_check cannot know (that a name is a symbol constant) is checked here. */
+ * Everything that instructions refer to by constant index is resolved once, here: constants to Values, sites
+ * to selector symbols, primitives to functions. A hostile unit is refused by bc_check; what bc_check cannot
+ * know (that a name is a symbol constant) is checked here. */
 #include <stdio.h>
 #include "vm/class_internal.h"
 #include "vm/alloc.h"
@@ -42,7 +43,9 @@ static Value make_float(uint64_t *at, double d) {
     return value_from_object(at);
 }
 
-static bool text_is(BcText t, const char *word) { return t.length == strlen(word) && memcmp(t.bytes, word, t.length) == 0; }
+static bool text_is(BcText t, const char *word) {
+    return t.length == strlen(word) && memcmp(t.bytes, word, t.length) == 0;
+}
 
 static Value make_symbol(BtVm *vm, BcText t) {
     if (text_is(t, "nil")) return V_NIL;
@@ -64,10 +67,13 @@ static bool make_const(CodeUnit *unit, const BcConst *k, uint64_t *at, Value *ou
         *out = make_symbol(unit->vm, k->u.text);
         if (*out == V_HOLE) return false;
         break;
-    default: *out = V_HOLE; /* a class: resolved at each use, by the constant's text */ return true;
+    default:
+        *out = V_HOLE; /* a class: resolved at each use, by the constant's text */
+        return true;
     }
     /* Literals of an evaluation are copied on use, so they must not look as if they could be shared. */
-    if (value_is_ptr(*out) && !unit->transient) *object_words(*out) |= header_make(0, (ObjectKind)0, OBJ_LITERAL, 0);
+    if (value_is_ptr(*out) && !unit->transient)
+        *object_words(*out) |= header_make(0, (ObjectKind)0, OBJ_LITERAL, 0);
     return true;
 }
 
@@ -183,8 +189,10 @@ static uint32_t line_of_offset(const CodeUnit *unit, uint32_t offset) {
     uint32_t low = 0, high = unit->line_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (unit->line_starts[middle] <= offset) low = middle;
-        else high = middle;
+        if (unit->line_starts[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
     }
     return low + 1;
 }
@@ -195,8 +203,10 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
     uint32_t at = (uint32_t)(pc - fn->code), low = 0, high = bc->line_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (bc->lines[middle].pc <= at) low = middle;
-        else high = middle;
+        if (bc->lines[middle].pc <= at)
+            low = middle;
+        else
+            high = middle;
     }
     return line_of_offset(fn->unit, bc->lines[low].offset);
 }
@@ -214,9 +224,11 @@ static void unit_free(CodeUnit *unit) {
 
 static bool abi_matches(const BcUnit *bc, char *reason, size_t reason_size) {
     if (bc->format_version == BC_FORMAT_VERSION && bc->class_var_abi == BC_CLASS_VAR_ABI) return true;
-    snprintf(reason, reason_size, "abi_mismatch: module '%.*s' has format %u and class-variable ABI %u, this VM wants %u and %u; recompile it",
-             (int)bc->name.length, bc->name.bytes ? bc->name.bytes : "", bc->format_version, bc->class_var_abi,
-             BC_FORMAT_VERSION, BC_CLASS_VAR_ABI);
+    snprintf(reason, reason_size,
+             "abi_mismatch: module '%.*s' has format %u and class-variable ABI %u, this VM wants %u and %u; "
+             "recompile it",
+             (int)bc->name.length, bc->name.bytes ? bc->name.bytes : "", bc->format_version,
+             bc->class_var_abi, BC_FORMAT_VERSION, BC_CLASS_VAR_ABI);
     return false;
 }
 
@@ -230,7 +242,8 @@ CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t r
     unit->bc = bc;
     unit->name = bc->name.length ? symbol_intern(vm, bc->name.bytes, bc->name.length) : V_NIL;
     if (!link_consts(unit) || !link_functions(unit) || !link_lines(unit)) {
-        snprintf(reason, reason_size, "module '%.*s' cannot be linked: a name is no symbol, or memory is short",
+        snprintf(reason, reason_size,
+                 "module '%.*s' cannot be linked: a name is no symbol, or memory is short",
                  (int)bc->name.length, bc->name.bytes ? bc->name.bytes : "");
         return unit_free(unit), NULL;
     }
@@ -265,7 +278,9 @@ void units_remove(BtVm *vm, CodeUnit *unit) {
     ClassTable *t = vm->classes;
     pthread_mutex_lock(&t->units_lock);
     if (unit->next) unit->next->previous = unit->previous;
-    if (unit->previous) unit->previous->next = unit->next;
-    else t->units = unit->next;
+    if (unit->previous)
+        unit->previous->next = unit->next;
+    else
+        t->units = unit->next;
     pthread_mutex_unlock(&t->units_lock);
 }

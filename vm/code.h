@@ -1,5 +1,6 @@
-/* Linked code: what the loader makes of a checked BcUnit. Immutable once published, but for the cache words of the sites.
- * Owner: the CodeUnit, which is reference counted by class tables, the loader, processes' heaps and frames (see heap.h). */
+/* Linked code: what the loader makes of a checked BcUnit. Immutable once published, but for the cache words
+ * of the sites. Owner: the CodeUnit, which is reference counted by class tables, the loader, processes' heaps
+ * and frames (see heap.h). */
 #ifndef BT_VM_CODE_H
 #define BT_VM_CODE_H
 
@@ -14,10 +15,10 @@ typedef struct Class Class;
 typedef struct Method Method;
 typedef struct Process Process;
 
-/* One inline cache. word = dispatch class id << 32 | method index + 1, 0 = empty; release store, acquire load; zeroed by installs.
- * State and class-variable sites: word = class id << 32 | slot + 1. */
+/* One inline cache. word = dispatch class id << 32 | method index + 1, 0 = empty; release store, acquire
+ * load; zeroed by installs. State and class-variable sites: word = class id << 32 | slot + 1. */
 typedef struct {
-    Value name;       /* selector, field, class variable or class name symbol */
+    Value name; /* selector, field, class variable or class name symbol */
     uint8_t argc, flags;
     uint16_t capture;
     _Atomic uint64_t word, word2;
@@ -30,45 +31,49 @@ typedef struct Function {
     CodeUnit *unit;
     const Instr *code;
     Site *sites;
-    const BcFunction *bc;      /* regions, lines, captures, spans */
-    Value name;                /* selector symbol */
-    Value class_name;          /* symbol or nil */
+    const BcFunction *bc; /* regions, lines, captures, spans */
+    Value name;           /* selector symbol */
+    Value class_name;     /* symbol or nil */
     uint16_t param_count, register_count, capture_count;
     uint8_t kind, home_kind, flags;
     bool class_side;
-    PrimStatus (*prim)(Process *p, Value *args, unsigned argc, Value *result); /* of the PRIM the body begins with, or NULL */
+    PrimStatus (*prim)(Process *p, Value *args, unsigned argc,
+                       Value *result); /* of the PRIM the body begins with, or NULL */
 } Function;
 
 struct CodeUnit {
     _Atomic uint32_t refs;
     bool stdlib;               /* the library's own code: set by the loader before classes_install */
     CodeUnit *next, *previous; /* in the class table's list of units */
-    bool transient;            /* an evaluation: its closures are counted by heaps, its literals copied on use */
+    bool transient; /* an evaluation: its closures are counted by heaps, its literals copied on use */
     BtVm *vm;
     BcUnit *bc;
-    Value name;                /* symbol: the module's name (file path), or nil */
+    Value name; /* symbol: the module's name (file path), or nil */
     uint32_t function_count;
     Function *functions;
-    Site *sites;               /* of all functions, one array */
-    Value *consts;             /* literals in unit memory, flagged OBJ_LITERAL */
+    Site *sites;   /* of all functions, one array */
+    Value *consts; /* literals in unit memory, flagged OBJ_LITERAL */
     uint64_t *literal_words;
     size_t literal_size;
-    uint32_t *line_starts;     /* byte offsets of the source's lines, for function_line */
+    uint32_t *line_starts; /* byte offsets of the source's lines, for function_line */
     uint32_t line_count;
 };
 
-/* A method as found in a class's table. Lives in vm->methods by index (never reused while a cache may name it). */
+/* A method as found in a class's table. Lives in vm->methods by index (never reused while a cache may name
+ * it). */
 struct Method {
     Value selector;
-    const Function *fn;        /* kept alive by the class table's count on its unit */
-    Class *owner;              /* class (or, for extensions, extended class) in which it was found */
+    const Function *fn; /* kept alive by the class table's count on its unit */
+    Class *owner;       /* class (or, for extensions, extended class) in which it was found */
     uint32_t index;
-    uint8_t flags;             /* METHOD_* of bytecode.h */
+    uint8_t flags; /* METHOD_* of bytecode.h */
     bool class_side, extension;
-    const char *doc;           /* or NULL; unit memory */
+    const char *doc; /* or NULL; unit memory */
 };
 
-CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t reason_size); /* checks, then takes bc over; NULL = refused, bc still the caller's */
+CodeUnit *
+code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason,
+          size_t reason_size); /* checks, then takes bc over; NULL = refused, bc still the caller's */
 void code_retain(CodeUnit *unit);
 void code_release(CodeUnit *unit);
 /* The primitive that a PRIM instruction names, NULL if this VM has none of that name. */

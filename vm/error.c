@@ -1,7 +1,8 @@
 /* Structured errors: templates, hints, exception instances. See error.h.
  *
- * An exception is built in native text first, then in one reserve; if memory is short on the way, the exception that heap_reserve left pending
- * (resource_error) takes its place, so an error always ends in some exception. */
+ * An exception is built in native text first, then in one reserve; if memory is short on the way, the
+ * exception that heap_reserve left pending (resource_error) takes its place, so an error always ends in some
+ * exception. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "vm/class_internal.h"
@@ -15,7 +16,8 @@ typedef struct {
 } KindInfo;
 
 static const KindInfo KINDS[] = {
-#define ERROR_KIND(name, class_name, with_selector, without) {#name, with_selector, without, CLASS_ID_##class_name},
+#define ERROR_KIND(name, class_name, with_selector, without)                                                 \
+    {#name, with_selector, without, CLASS_ID_##class_name},
 #include "vm/errors.def"
 #undef ERROR_KIND
 };
@@ -54,10 +56,13 @@ static void append_symbol(BtVm *vm, Text *t, Value symbol) {
 }
 
 static void expand_template(BtVm *vm, Text *t, const char *template, Value class_name, Value selector) {
-    for (; *template; template++) {
-        if (template[0] == '%' && template[1] == 'C') append_symbol(vm, t, class_name), template++;
-        else if (template[0] == '%' && template[1] == 's') append_symbol(vm, t, selector), template++;
-        else text_append_char(t, *template);
+    for (; *template; template ++) {
+        if (template[0] == '%' && template[1] == 'C')
+            append_symbol(vm, t, class_name), template ++;
+        else if (template[0] == '%' && template[1] == 's')
+            append_symbol(vm, t, selector), template ++;
+        else
+            text_append_char(t, *template);
     }
 }
 
@@ -72,7 +77,8 @@ static void generic_message(BtVm *vm, Text *t, Value kind, Value class_name, Val
     append_symbol(vm, t, class_name);
 }
 
-static void message_text(BtVm *vm, Text *t, const KindInfo *info, Value kind, Value class_name, Value selector, const char *text) {
+static void message_text(BtVm *vm, Text *t, const KindInfo *info, Value kind, Value class_name,
+                         Value selector, const char *text) {
     if (text) return text_append_cstring(t, text);
     if (!info) return generic_message(vm, t, kind, class_name, selector);
     expand_template(vm, t, selector == V_NIL ? info->without : info->with_selector, class_name, selector);
@@ -82,7 +88,8 @@ static void message_text(BtVm *vm, Text *t, const KindInfo *info, Value kind, Va
 
 enum { ROOT_MESSAGE, ROOT_HINT, ROOT_DETAILS, ROOT_TRACE, ROOT_COUNT };
 
-static Value instantiate(Process *p, uint32_t class_id, Value kind, Value class_name, Value selector, const Value *roots) {
+static Value instantiate(Process *p, uint32_t class_id, Value kind, Value class_name, Value selector,
+                         const Value *roots) {
     Class *c = class_by_id(p->vm, class_id);
     size_t words = EXC_SLOTS_END + (c ? c->field_count : 0);
     if (!heap_reserve(p, words)) return V_HOLE;
@@ -99,8 +106,8 @@ static Value instantiate(Process *p, uint32_t class_id, Value kind, Value class_
     return exception;
 }
 
-static Value make(Process *p, uint32_t class_id, const KindInfo *info, Value kind, Value class_name, Value selector, const char *text,
-                  const char *hint, Value details) {
+static Value make(Process *p, uint32_t class_id, const KindInfo *info, Value kind, Value class_name,
+                  Value selector, const char *text, const char *hint, Value details) {
     Value roots[ROOT_COUNT] = {V_NIL, V_NIL, details, V_NIL}, exception = V_HOLE;
     Text message = TEXT_INIT;
     message_text(p->vm, &message, info, kind, class_name, selector, text);
@@ -115,23 +122,28 @@ static Value make(Process *p, uint32_t class_id, const KindInfo *info, Value kin
 }
 
 static PrimStatus raise(Process *p, Value exception) {
-    if (exception != V_HOLE) p->exception = exception;
-    else if (p->exception == V_HOLE) p->exception = error_out_of_memory(p->vm);
+    if (exception != V_HOLE)
+        p->exception = exception;
+    else if (p->exception == V_HOLE)
+        p->exception = error_out_of_memory(p->vm);
     return PRIM_RAISE;
 }
 
-Value error_make(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text, const char *hint, Value details) {
+Value error_make(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text,
+                 const char *hint, Value details) {
     const KindInfo *info = &KINDS[kind];
     Value symbol = symbol_intern(p->vm, info->name, strlen(info->name));
     if (symbol == V_HOLE) return raise(p, V_HOLE), V_HOLE;
     return make(p, info->class_id, info, symbol, class_name, selector, text, hint, details);
 }
 
-PrimStatus error_raise(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text, const char *hint, Value details) {
+PrimStatus error_raise(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text,
+                       const char *hint, Value details) {
     return raise(p, error_make(p, kind, class_name, selector, text, hint, details));
 }
 
-PrimStatus error_raisef(Process *p, ErrorKind kind, Value class_name, Value selector, const char *hint, const char *format, ...) {
+PrimStatus error_raisef(Process *p, ErrorKind kind, Value class_name, Value selector, const char *hint,
+                        const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -146,23 +158,27 @@ PrimStatus error_raisef(Process *p, ErrorKind kind, Value class_name, Value sele
     return error_raise(p, kind, class_name, selector, n < 0 ? "" : text, hint, V_NIL);
 }
 
-/* A user signal keeps its class: the record's class names a subclass of Exception (errors.md section 2, rule 1). */
+/* A user signal keeps its class: the record's class names a subclass of Exception (errors.md section 2, rule
+ * 1). */
 static uint32_t class_of_record(Process *p, const KindInfo *info, Value class_name) {
     Class *named = value_is_symbol(class_name) ? class_by_name(p->vm, class_name) : NULL;
     if (named && class_id_inherits(p->vm, named->id, CLASS_ID_Exception)) return named->id;
     return info ? info->class_id : CLASS_ID_Error;
 }
 
-PrimStatus error_raise_symbol(Process *p, Value kind_symbol, Value class_name, Value selector, const char *text, const char *hint, Value details) {
+PrimStatus error_raise_symbol(Process *p, Value kind_symbol, Value class_name, Value selector,
+                              const char *text, const char *hint, Value details) {
     const KindInfo *info = find_kind(p->vm, kind_symbol);
-    return raise(p, make(p, class_of_record(p, info, class_name), info, kind_symbol, class_name, selector, text, hint, details));
+    return raise(p, make(p, class_of_record(p, info, class_name), info, kind_symbol, class_name, selector,
+                         text, hint, details));
 }
 
 Value error_detail(Process *p, const char *key, Value value) {
     Value roots[1] = {value}, symbol = symbol_intern(p->vm, key, strlen(key)), dictionary = V_HOLE;
     RootSpan span;
     roots_push(p, &span, roots, 1);
-    if (symbol == V_HOLE) raise(p, V_HOLE);
+    if (symbol == V_HOLE)
+        raise(p, V_HOLE);
     else if (heap_reserve(p, 3)) {
         dictionary = heap_new(p, KIND_DICT, CLASS_ID_Dictionary, 3);
         object_words(dictionary)[1] = symbol;
@@ -180,12 +196,14 @@ PrimStatus error_type(Process *p, Value receiver, Value selector, const char *hi
 
 PrimStatus error_arith(Process *p) {
     return error_raise(p, ERR_type_error, V_NIL, V_NIL, "bad arithmetic operation",
-                       "Arithmetic requires numbers; check for a non-numeric operand or division by zero.", V_NIL);
+                       "Arithmetic requires numbers; check for a non-numeric operand or division by zero.",
+                       V_NIL);
 }
 
 PrimStatus error_argument(Process *p, Value receiver, Value selector, const char *hint) {
     (void)receiver, (void)selector; /* a fault without class and selector (errors.md 3.1) */
-    return error_raise(p, ERR_argument_error, V_NIL, V_NIL, NULL, hint ? hint : "check argument types and values", V_NIL);
+    return error_raise(p, ERR_argument_error, V_NIL, V_NIL, NULL,
+                       hint ? hint : "check argument types and values", V_NIL);
 }
 
 PrimStatus error_resource(Process *p, const char *hint) {
@@ -200,7 +218,9 @@ static const char *dnu_hint(Process *p, Value receiver, Value selector, char *bu
     if (c && class_too_deep(c)) return "Hierarchy depth limit exceeded; possible cycle in class hierarchy";
     if (c && class_lookup(p->vm, dispatch_class | DISPATCH_META, selector)) {
         const char *text = symbol_text(p->vm, selector, NULL);
-        snprintf(buffer, size, "'%.200s' is a class-side message; use 'class %.200s' to send it to an instance's class", text, text);
+        snprintf(buffer, size,
+                 "'%.200s' is a class-side message; use 'class %.200s' to send it to an instance's class",
+                 text, text);
         return buffer;
     }
     return "Check spelling or use 'respondsTo:' to verify method exists";
@@ -218,7 +238,8 @@ PrimStatus error_dnu(Process *p, Value receiver, Value selector, const char *hin
 
 Value error_relabel(Process *p, Value exception, Value class_name, Value selector) {
     if (!value_is_exception(p->vm, exception) || object_at(exception, EXC_ERROR_CLASS) != V_NIL ||
-        object_at(exception, EXC_SELECTOR) != V_NIL || !value_is_symbol(selector) || !value_is_symbol(class_name))
+        object_at(exception, EXC_SELECTOR) != V_NIL || !value_is_symbol(selector) ||
+        !value_is_symbol(class_name))
         return exception;
     Text t = TEXT_INIT;
     append_symbol(p->vm, &t, class_name);

@@ -1,14 +1,16 @@
 /* The bytecode interpreter and the serving of messages.
  *
- * interp_run executes p until its slice ends, it waits, it has served all it can, or it ends. No C recursion for Beamtalk calls; all
- * state is in the process and its frames; safepoints are calls, returns and back edges. */
+ * interp_run executes p until its slice ends, it waits, it has served all it can, or it ends. No C recursion
+ * for Beamtalk calls; all state is in the process and its frames; safepoints are calls, returns and back
+ * edges. */
 #ifndef BT_VM_INTERP_H
 #define BT_VM_INTERP_H
 
 #include "vm/sched.h"
 
 RunOutcome interp_run(Process *p);
-/* Renders the process's current stack (elided callers included) as a List of StackFrame instances. V_HOLE = resource_error. MAY_GC. */
+/* Renders the process's current stack (elided callers included) as a List of StackFrame instances. V_HOLE =
+ * resource_error. MAY_GC. */
 Value interp_stack_trace(Process *p);
 /* The same for the raw trace in an exception's EXC_TRACE (nil and Lists are answered as they are). */
 Value interp_render_trace(Process *p, Value raw);

@@ -1,5 +1,6 @@
-/* Stack traces. At a raise only a raw trace is taken, a Tuple of immediates (no code is kept alive by it); StackFrame instances and their
- * Strings are made when somebody asks. Callers replaced by tail sends stand in the ring of the process and are woven in. */
+/* Stack traces. At a raise only a raw trace is taken, a Tuple of immediates (no code is kept alive by it);
+ * StackFrame instances and their Strings are made when somebody asks. Callers replaced by tail sends stand in
+ * the ring of the process and are woven in. */
 #include <stdio.h>
 #include "vm/class_internal.h"
 #include "vm/error.h"
@@ -20,7 +21,8 @@ static bool note(RawTrace *t, const Function *fn, uint32_t line) {
     Value *w = t->words + t->count++ * RAW_WORDS;
     w[RAW_CLASS] = fn->class_name;
     w[RAW_SELECTOR] = fn->name;
-    w[RAW_FLAGS] = value_from_int((int64_t)line << 2 | (fn->class_side ? 2 : 0) | (fn->kind == FN_BLOCK ? 1 : 0));
+    w[RAW_FLAGS] =
+        value_from_int((int64_t)line << 2 | (fn->class_side ? 2 : 0) | (fn->kind == FN_BLOCK ? 1 : 0));
     w[RAW_ARGC] = value_from_int(fn->param_count);
     w[RAW_FILE] = fn->unit->name;
     return true;

@@ -1,0 +1,275 @@
+/* The interpreter's loop. See interp.h and interp_internal.h; the opcodes are in interp_ops.inc.
+ *
+ * The default is a switch, which gcc and clang thread well here; BT_DISPATCH_GOTO makes a table of labels
+ * from the same bodies. */
+#include "vm/array.h"
+#include "vm/compare.h"
+#include "vm/dict.h"
+#include "vm/interp_internal.h"
+#include "vm/number.h"
+#include "vm/string.h"
+
+static NOINLINE Step prim_missing(Process *p) {
+    const Function *fn = p->frame->fn;
+    (void)error_raise(p, ERR_internal_error, fn->class_name, fn->name, NULL,
+                      "This VM has no primitive of that name", V_NIL);
+    return unwind_error(p);
+}
+
+#define FRAME ((Frame *)(void *)R - 1)
+#define FN (FRAME->fn)
+#define A instr_a(i)
+#define B instr_b(i)
+#define C instr_c(i)
+#define SC instr_sc(i)
+#define F instr_f(i)
+#define IMM instr_imm(i)
+
+#define SAVE() (FRAME->pc = pc, p->frame = FRAME, p->reductions = reds)
+#define LOAD() (R = p->frame->regs, pc = p->frame->pc, reds = p->reductions, limit = p->segments->limit)
+/* A slow path that may change frames. */
+#define STEP(call)                                                                                           \
+    do {                                                                                                     \
+        SAVE();                                                                                              \
+        step = (call);                                                                                       \
+        goto stepped;                                                                                        \
+    } while (0)
+/* A slow path that computes a value into a register, or raises. */
+#define VALUE(call)                                                                                          \
+    do {                                                                                                     \
+        SAVE();                                                                                              \
+        if (UNLIKELY((call) != PRIM_OK)) goto raised;                                                        \
+        reds = p->reductions;                                                                                \
+        NEXT;                                                                                                \
+    } while (0)
+#define MAKE(call)                                                                                           \
+    do {                                                                                                     \
+        SAVE();                                                                                              \
+        Value made_ = (call);                                                                                \
+        if (UNLIKELY(made_ == V_HOLE)) goto raised;                                                          \
+        R[A] = made_;                                                                                        \
+        NEXT;                                                                                                \
+    } while (0)
+#define JUMP_BY(offset)                                                                                      \
+    do {                                                                                                     \
+        int32_t by_ = (offset);                                                                              \
+        pc += by_;                                                                                           \
+        if (by_ < 0 && UNLIKELY(--reds <= 0)) goto preempted;                                                \
+    } while (0)
+#define ARITH_SLOW(x, y)                                                                                     \
+    do {                                                                                                     \
+        SAVE();                                                                                              \
+        PrimStatus status_ = slow_arith(p, i, x, y, &R[A]);                                                  \
+        if (LIKELY(status_ == PRIM_OK)) {                                                                    \
+            reds = p->reductions;                                                                            \
+            NEXT;                                                                                            \
+        }                                                                                                    \
+        if (status_ != PRIM_SEND) goto raised;                                                               \
+        step = send_operator(p, operator_selector(instr_op(i)), x, y, 0);                                    \
+        goto stepped;                                                                                        \
+    } while (0)
+#define ORDER_SLOW(x, y)                                                                                     \
+    do {                                                                                                     \
+        bool holds_;                                                                                         \
+        SAVE();                                                                                              \
+        if (LIKELY(slow_order(p, instr_op(i), x, y, &holds_) == PRIM_OK)) {                                  \
+            R[A] = value_from_bool(holds_);                                                                  \
+            NEXT;                                                                                            \
+        }                                                                                                    \
+        step = send_operator(p, operator_selector(instr_op(i)), x, y, 0);                                    \
+        goto stepped;                                                                                        \
+    } while (0)
+#define JUMP_ORDER_SLOW(x, y)                                                                                \
+    do {                                                                                                     \
+        bool holds_;                                                                                         \
+        SAVE();                                                                                              \
+        if (LIKELY(slow_order(p, instr_op(i), x, y, &holds_) == PRIM_OK)) {                                  \
+            if (holds_ != (instr_op(i) == OP_JGE)) JUMP_BY(SC);                                              \
+            NEXT;                                                                                            \
+        }                                                                                                    \
+        step = send_operator(p, operator_selector(instr_op(i)), x, y, SEND_RESUME);                          \
+        goto stepped;                                                                                        \
+    } while (0)
+/* The field is of the running actor's record as the site knows it: a method of it, or a block in its own
+ * process. */
+#define STATE_HIT(word)                                                                                      \
+    (p->state_layout && (uint32_t)((word) >> 32) == p->state_layout->id &&                                   \
+     (FN->kind != FN_BLOCK || object_at(R[0], CLOSURE_HOME_PID) == p->pid))
+
+/* Sets m to the cached method of the site, or does `miss`. acquire: pairs with the fill; the method was
+ * complete then. */
+#define SITE_HIT(site, dispatch_class, miss)                                                                 \
+    uint64_t word_ = atomic_load_explicit(&(site)->word, memory_order_acquire);                              \
+    if (UNLIKELY((uint32_t)(word_ >> 32) != (dispatch_class))) {                                             \
+        word_ = atomic_load_explicit(&(site)->word2, memory_order_acquire);                                  \
+        if ((uint32_t)(word_ >> 32) != (dispatch_class)) miss;                                               \
+    }                                                                                                        \
+    const Method *m = &methods[(uint32_t)word_]
+
+#define PUSH_FRAME(fn_, window, argc)                                                                        \
+    do {                                                                                                     \
+        const Function *callee_ = (fn_);                                                                     \
+        Value *regs_ = (window), *end_ = regs_ + callee_->register_count;                                    \
+        FRAME->pc = pc;                                                                                      \
+        if (UNLIKELY(end_ > limit)) {                                                                        \
+            p->frame = FRAME, p->reductions = reds;                                                          \
+            step = enter(p, callee_, regs_, argc, 0);                                                        \
+            goto stepped;                                                                                    \
+        }                                                                                                    \
+        Frame *made_ = (Frame *)(void *)regs_ - 1;                                                           \
+        made_->caller = FRAME;                                                                               \
+        made_->fn = callee_;                                                                                 \
+        made_->serial = 0, made_->flags = 0, made_->carriers = 0;                                            \
+        for (Value *r_ = regs_ + (argc) + 1; r_ < end_; r_++) *r_ = V_NIL;                                   \
+        R = regs_;                                                                                           \
+        pc = callee_->code;                                                                                  \
+        if (UNLIKELY(--reds <= 0)) goto preempted;                                                           \
+        NEXT;                                                                                                \
+    } while (0)
+
+/* A primitive that is the whole of a method gets its arguments where they lie and needs no frame, unless it
+ * does more than answer. */
+#define LEAF_PRIM(window, argc, mode)                                                                        \
+    Value v_;                                                                                                \
+    SAVE();                                                                                                  \
+    PrimStatus status_ = m->fn->prim(p, window, argc, &v_);                                                  \
+    if (UNLIKELY(status_ != PRIM_OK)) {                                                                      \
+        step = leaf_outcome(p, m->fn, window, argc, mode, status_);                                          \
+        goto stepped;                                                                                        \
+    }                                                                                                        \
+    reds = p->reductions
+
+#define ENTER_METHOD(window, argc, mode)                                                                     \
+    do {                                                                                                     \
+        if (m->fn->prim) {                                                                                   \
+            LEAF_PRIM(window, argc, mode);                                                                   \
+            R[A] = v_;                                                                                       \
+            NEXT;                                                                                            \
+        }                                                                                                    \
+        PUSH_FRAME(m->fn, window, argc);                                                                     \
+    } while (0)
+
+#define TAIL_METHOD(window, argc)                                                                            \
+    do {                                                                                                     \
+        if (m->fn->prim) {                                                                                   \
+            LEAF_PRIM(window, argc, SEND_TAIL);                                                              \
+            LEAVE(v_);                                                                                       \
+        }                                                                                                    \
+        SAVE();                                                                                              \
+        step = enter(p, m->fn, window, argc, SEND_TAIL);                                                     \
+        if (LIKELY(step == STEP_NEXT) && UNLIKELY(--p->reductions <= 0)) step = STEP_YIELD;                  \
+        goto stepped;                                                                                        \
+    } while (0)
+
+/* Back to the caller. The header words become Values again: they lie in the caller's registers. */
+#define LEAVE(answer)                                                                                        \
+    do {                                                                                                     \
+        Frame *left_ = FRAME;                                                                                \
+        if (UNLIKELY(left_->flags & (FRAME_NEW_SEGMENT | FRAME_CARRIERS | FRAME_BASE | FRAME_RESUME))) {     \
+            SAVE();                                                                                          \
+            step = frame_return(p, answer);                                                                  \
+            goto stepped;                                                                                    \
+        }                                                                                                    \
+        Frame *caller_ = left_->caller;                                                                      \
+        Value *header_ = (Value *)(void *)left_;                                                             \
+        header_[0] = header_[1] = header_[2] = header_[3] = V_NIL;                                           \
+        R = caller_->regs;                                                                                   \
+        pc = caller_->pc;                                                                                    \
+        R[instr_a(pc[-1])] = (answer);                                                                       \
+        NEXT;                                                                                                \
+    } while (0)
+
+#ifdef BT_DISPATCH_GOTO
+#define OP(name) label_##name:
+#define NEXT                                                                                                 \
+    do {                                                                                                     \
+        i = *pc++;                                                                                           \
+        goto *LABELS[instr_op(i)];                                                                           \
+    } while (0)
+#else
+#define OP(name) case OP_##name:
+#define NEXT goto next
+#endif
+
+static Step execute(Process *p) {
+#ifdef BT_DISPATCH_GOTO
+    static const void *const LABELS[256] = {
+#define OP_LABEL(name) &&label_##name,
+#undef OP
+#define OP(name, format, effects, doc) &&label_##name,
+#include "vm/bytecode/opcodes.def"
+#undef OP
+#define OP(name) label_##name:
+    };
+#endif
+    const Method *const methods = p->vm->classes->methods;
+    const Instr *pc;
+    Value *R, *limit;
+    int32_t reds;
+    Step step;
+    Instr i;
+    LOAD();
+#ifdef BT_DISPATCH_GOTO
+    NEXT;
+#include "vm/interp_ops.inc"
+#else
+next:
+    i = *pc++;
+    switch (instr_op(i)) {
+#include "vm/interp_ops.inc"
+    default: __builtin_unreachable(); /* bc_check has seen every opcode */
+    }
+#endif
+raised:
+    p->frame = FRAME;
+    step = unwind_error(p);
+stepped:
+    if (step != STEP_NEXT) return step;
+    LOAD();
+    NEXT;
+preempted:
+    SAVE();
+    return STEP_YIELD;
+}
+
+/* ---- running a process ---- */
+
+/* What a process that has waited got. */
+static Step resume(Process *p) {
+    WaitKind wait = p->link.wait;
+    p->link.wait = WAIT_NONE;
+    Value answer = V_NIL;
+    switch (wait) {
+    case WAIT_NONE: return p->frame ? STEP_NEXT : serve_next(p);
+    case WAIT_CALL:
+        switch (call_take_reply(p, &answer)) {
+        case REPLY_VALUE: break;
+        case REPLY_NLR: p->pending = PENDING_NLR; return unwind_pending(p);
+        default: return unwind_error(p);
+        }
+        break;
+    default: /* the scheduler has left the answer, or an exception */
+        if (p->exception != V_HOLE) return unwind_error(p);
+        answer = p->resume_value;
+        p->resume_value = V_NIL;
+    }
+    if (p->frame) return deliver(p, answer);
+    p->pending = PENDING_NONE;
+    p->resume_value = answer;
+    return STEP_BASE;
+}
+
+RunOutcome interp_run(Process *p) {
+    if (process_has_signals(p) && !process_poll_signals(p)) return RUN_DONE;
+    Step step = resume(p);
+    for (;;) {
+        switch (step) {
+        case STEP_NEXT: step = execute(p); break;
+        case STEP_BASE: step = serve_end(p); break;
+        case STEP_YIELD: return RUN_YIELDED;
+        case STEP_BLOCK: return RUN_BLOCKED;
+        case STEP_IDLE: return RUN_SERVED;
+        case STEP_DONE: return RUN_DONE;
+        }
+    }
+}

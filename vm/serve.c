@@ -1,0 +1,310 @@
+/* Serving: a message becomes an activation, an activation's end becomes an answer (semantics 3, 6.2, 10.3,
+ * 15).
+ *
+ * Between messages a process has no frame. The base activation's end is the boundary at which a message
+ * commits or reverts: an actor's state goes back to the record it had (rollback_state), a class's variables
+ * to those at entry, when an error escapes; a foreign `^` out of a class method is relayed and keeps what was
+ * written. Before its first message, and after a reload, a class process computes the initial values of its
+ * variables, and an actor moves its state to the new layout; both are activations like any other
+ * (serving_step). */
+#include <stdio.h>
+#include "vm/interp_internal.h"
+#include "vm/string.h"
+
+/* What the base activation is, where that is not the message in p->serving. Kept in p->init_next for actors.
+ */
+enum { STEP_MESSAGE, STEP_MIGRATE };
+
+#define MAX_ARGS 255
+
+/* ---- errors that nobody waits for ---- */
+
+static const char *text_of(BtVm *vm, Value symbol) {
+    return value_is_symbol(symbol) ? symbol_text(vm, symbol, NULL) : "?";
+}
+
+static void log_failure(Process *p, Value owner, const char *separator, Value selector, Value exception) {
+    size_t length = 0;
+    const char *message = "";
+    if (value_is_exception(p->vm, exception) && value_is_bytes(object_at(exception, EXC_MESSAGE)))
+        message = string_bytes(object_at(exception, EXC_MESSAGE), &length);
+    vm_log(p->vm, "warning: %s%s%s failed: %.*s", text_of(p->vm, owner), separator, text_of(p->vm, selector),
+           (int)(length < 2000 ? length : 2000), message);
+}
+
+static Class *served_class(Process *p) {
+    if (value_is_class(p->self_ref)) return class_by_id(p->vm, special_payload(p->self_ref));
+    return value_is_kind(p->self_ref, KIND_ACTOR_REF) ? class_by_id(p->vm, object_class(p->self_ref)) : NULL;
+}
+
+/* ---- how an activation has ended ---- */
+
+static Value take_exception(Process *p) {
+    Value exception = p->exception;
+    p->exception = V_HOLE;
+    return exception == V_HOLE ? error_out_of_memory(p->vm) : exception;
+}
+
+/* The ThrowError that stands for a `^` whose home cannot be reached from here (semantics 10.3). */
+static Value stray_return(Process *p, const char *text) {
+    Value exception = error_make(p, ERR_erlang_throw, V_NIL, V_NIL, text, NULL, V_NIL);
+    if (exception == V_HOLE) exception = take_exception(p);
+    p->exception = V_HOLE;
+    return exception;
+}
+
+static const char *stray_text(Process *p) {
+    bool dead =
+        p->pending_pid == p->pid || !value_is_pid(p->pending_pid) || !process_is_alive(p->vm, p->pending_pid);
+    return dead ? "non-local return from a method that has already returned"
+                : "non-local return out of a process that is not its home";
+}
+
+static void forget_activation(Process *p) {
+    p->pending = PENDING_NONE;
+    p->pending_value = p->pending_pid = p->pending_serial = V_NIL;
+    p->resume_value = V_NIL;
+    p->exception = V_HOLE;
+    p->carriers = V_HOLE;
+    p->carrier_top = 0;
+    p->rollback_state = V_HOLE;
+}
+
+/* Answers the request, or logs the failure of one that nobody waits for. */
+static void answer_failure(Process *p, const char *separator, Value exception) {
+    Message *m = p->serving;
+    if (!m) return;
+    Class *c = served_class(p);
+    if (m->kind != MSG_CALL) log_failure(p, c ? c->name : V_NIL, separator, m->selector, exception);
+    p->exception = exception; /* a root while it is copied */
+    call_reply(p, REPLY_ERROR, exception);
+    p->exception = V_HOLE;
+}
+
+/* ---- plain processes ---- */
+
+static Step plain_end(Process *p) {
+    Value answer;
+    switch (p->pending) {
+    case PENDING_ERROR:
+        answer = take_exception(p);
+        p->link.exit_reason = value_is_exception(p->vm, answer) ? object_at(answer, EXC_KIND) : SYMBOL(error);
+        p->exception = answer;
+        if (!p->link.completion) log_failure(p, V_NIL, "", V_NIL, answer);
+        process_complete(p, REPLY_ERROR, answer);
+        break;
+    case PENDING_NLR:
+        answer = stray_return(p, stray_text(p));
+        p->link.exit_reason = SYMBOL(error);
+        p->exception = answer;
+        process_complete(p, REPLY_NLR, answer);
+        break;
+    default: p->link.exit_reason = SYMBOL(normal); process_complete(p, REPLY_VALUE, p->resume_value);
+    }
+    forget_activation(p);
+    return STEP_DONE;
+}
+
+static Step plain_start(Process *p, Message *m) {
+    Value window[MAX_ARGS + 1], selector = m->selector;
+    unsigned argc = m->argc;
+    window[0] = m->receiver;
+    memcpy(window + 1, m->values, argc * sizeof *window);
+    message_free(p->vm, m);
+    if (value_is_symbol(selector)) return send_values(p, selector, window, argc, 0);
+    if (value_is_closure(window[0]) && closure_function(window[0])->kind == FN_SCRIPT)
+        return enter(p, closure_function(window[0]), window, argc, 0);
+    static const WellKnownSymbol SELECTORS[] = {SYM_value, SYM_value_1, SYM_value_2, SYM_value_3};
+    if (!value_is_closure(window[0]) || argc < 4)
+        return send_values(p, value_from_symbol(SELECTORS[argc < 4 ? argc : 3]), window, argc < 4 ? argc : 3,
+                           0);
+    return enter(p, closure_function(window[0]), window, argc, 0);
+}
+
+/* ---- actors ---- */
+
+static Step dispatch_message(Process *p, unsigned mode) {
+    Value window[MAX_ARGS + 1];
+    Message *m = p->serving;
+    window[0] = p->role == PROC_ACTOR ? p->self_ref : m->receiver;
+    memcpy(window + 1, m->values, m->argc * sizeof *window);
+    return send_values(p, m->selector, window, m->argc, mode);
+}
+
+static Step actor_message(Process *p) {
+    p->init_next = STEP_MESSAGE;
+    p->rollback_state = p->state;
+    record_share(p->state);
+    if (p->serving->kind != MSG_RAW) return dispatch_message(p, 0);
+    Value window[2] = {p->self_ref, p->serving->values[0]};
+    Method *m = selector_lookup(p, SYMBOL(handleInfo), object_class(p->self_ref));
+    if (m) return enter(p, m->fn, window, 1, 0);
+    p->resume_value = V_NIL; /* an actor without the hook drops it silently */
+    p->pending = PENDING_NONE;
+    return STEP_BASE;
+}
+
+/* The class was reloaded: the defaults of the new layout first, then the message (semantics 20.2). */
+static Step actor_take(Process *p) {
+    Class *c = served_class(p);
+    if (!c || !p->state_layout || p->state_layout == c->state_layout) return actor_message(p);
+    p->init_next = STEP_MIGRATE;
+    Value window[1] = {value_from_class(c->id)};
+    return send_values(p, SYMBOL(__defaults), window, 0, SEND_SELF);
+}
+
+static void migrate_state(Process *p, Class *c, Value defaults) {
+    const SlotLayout *to = c->state_layout;
+    Value roots[1] = {defaults};
+    RootSpan span;
+    roots_push(p, &span, roots, 1);
+    Value record = record_new(p, to ? to->count : 0);
+    roots_pop(p, &span);
+    if (record == V_HOLE) return;
+    for (uint32_t i = 0; to && i < to->count; i++) {
+        int from = slot_layout_find(p->state_layout, to->names[i]);
+        bool has_default = value_is_kind(roots[0], KIND_TUPLE) && i + 1 < object_size(roots[0]);
+        object_words(record)[i + 1] = from >= 0     ? object_at(p->state, (size_t)from + 1)
+                                      : has_default ? object_at(roots[0], i + 1)
+                                                    : V_NIL;
+    }
+    p->state = record;
+    p->state_layout = to;
+}
+
+static Step migration_end(Process *p) {
+    Class *c = served_class(p);
+    Value defaults = V_NIL;
+    if (p->pending == PENDING_NONE)
+        defaults = p->resume_value;
+    else
+        log_failure(p, c->name, " class>>", SYMBOL(__defaults), take_exception(p));
+    migrate_state(p, c, defaults);
+    forget_activation(p);
+    return actor_message(p);
+}
+
+static void actor_revert(Process *p) {
+    p->state = p->rollback_state;
+    if (p->state == V_HOLE) p->state_layout = NULL;
+}
+
+static Step actor_end(Process *p) {
+    Class *c = served_class(p);
+    Value answer;
+    switch (p->pending) {
+    case PENDING_ERROR:
+        actor_revert(p);
+        answer = take_exception(p);
+        if (p->serving && p->serving->kind == MSG_CALL && c)
+            answer = error_relabel(p, answer, c->name, p->serving->selector);
+        answer_failure(p, ">>", answer);
+        break;
+    case PENDING_NLR:
+        actor_revert(p);
+        answer_failure(p, ">>", stray_return(p, "non-local return out of an actor message"));
+        break;
+    default:
+        if (p->serving) call_reply(p, REPLY_VALUE, p->resume_value);
+    }
+    return STEP_NEXT;
+}
+
+/* ---- classes ---- */
+
+/* Starts the computation of the next initial value. False: all are there. */
+static bool class_initial_value(Process *p, Class *c, Step *step) {
+    if (!class_vars_begin_layout(p, c->class_var_layout)) {
+        p->exception = V_HOLE; /* no memory for the record: tried again at the next message */
+        return false;
+    }
+    for (int i; (i = class_vars_next_unset(p)) >= 0;) {
+        const BcField *field = c->bc && (uint32_t)i < c->bc->class_var_count ? &c->bc->class_vars[i] : NULL;
+        if (field && field->function != BC_NONE && field->function < c->unit->function_count) {
+            Value window[1] = {value_from_class(c->id)};
+            *step = enter(p, &c->unit->functions[field->function], window, 0, 0);
+            return true;
+        }
+        if (!class_vars_set_initial(p, V_NIL)) return p->exception = V_HOLE, false;
+    }
+    return false;
+}
+
+static void initial_value_end(Process *p, Class *c) {
+    Value v = V_NIL;
+    if (p->pending == PENDING_NONE)
+        v = p->resume_value;
+    else if (p->pending == PENDING_ERROR)
+        log_failure(p, c->name, " classState: ", c->class_var_names[class_vars_next_unset(p)], p->exception);
+    p->exception = V_HOLE;
+    p->pending = PENDING_NONE;
+    if (!class_vars_set_initial(p, v)) p->exception = V_HOLE;
+}
+
+static Step class_message(Process *p, Class *c) {
+    if (class_vars_install(p, c) != PRIM_OK) return p->pending = PENDING_ERROR, STEP_BASE;
+    return dispatch_message(p, SEND_SELF);
+}
+
+static void class_end(Process *p, Class *c) {
+    bool mine = p->class_vars.live_class == c->id;
+    if (mine) class_vars_uninstall(p, p->pending != PENDING_ERROR);
+    switch (p->pending) {
+    case PENDING_ERROR: answer_failure(p, " class>>", take_exception(p)); break;
+    case PENDING_NLR:
+        if (p->serving->kind == MSG_CALL)
+            call_reply(p, REPLY_NLR, p->pending_value);
+        else
+            answer_failure(p, " class>>", stray_return(p, stray_text(p)));
+        break;
+    default: call_reply(p, REPLY_VALUE, p->resume_value);
+    }
+}
+
+/* ---- the two entries ---- */
+
+static bool is_request(const Process *p, const Message *m) {
+    if (p->role == PROC_PLAIN) return false;
+    return m->kind == MSG_CALL || m->kind == MSG_CAST || (m->kind == MSG_RAW && p->role == PROC_ACTOR);
+}
+
+Step serve_next(Process *p) {
+    Class *c = p->role == PROC_CLASS ? served_class(p) : NULL;
+    Step step;
+    if (c && class_initial_value(p, c, &step)) return step;
+    for (;;) {
+        if (p->link.ending) return STEP_DONE;
+        if (p->reductions <= 0) return STEP_YIELD;
+        Message *m = mailbox_take(p);
+        if (!m) return p->link.ending ? STEP_DONE : STEP_IDLE;
+        p->reductions--;
+        if (m->kind == MSG_START) return plain_start(p, m);
+        if (is_request(p, m) && (c || p->role == PROC_ACTOR)) {
+            p->serving = m;
+            return c ? class_message(p, c) : actor_take(p);
+        }
+        message_free(p->vm, m);
+    }
+}
+
+Step serve_end(Process *p) {
+    Class *c;
+    switch (p->role) {
+    case PROC_PLAIN: return plain_end(p);
+    case PROC_ACTOR:
+        if (p->init_next == STEP_MIGRATE) return migration_end(p);
+        (void)actor_end(p);
+        break;
+    case PROC_CLASS:
+        c = served_class(p);
+        if (!p->serving) {
+            initial_value_end(p, c);
+        } else {
+            class_end(p, c);
+        }
+        break;
+    }
+    p->serving = NULL;
+    forget_activation(p);
+    return serve_next(p);
+}
