@@ -432,6 +432,15 @@ static void visit_construct(Analysis *a, Node *node, const SelectorInfo *info) {
     }
 }
 
+/* `super setUp` in a setUp of a TestCase answers the self that the inherited one made: self goes on from
+ * there. */
+static void visit_super(Analysis *a, const Node *send) {
+    const FnFacts *home = a->fn->home;
+    visit_self(a, send->as.send.receiver->span);
+    if (home->test_self && home->selector == a->names.set_up && send->as.send.selector == a->names.set_up)
+        write_var(a, home->self_var);
+}
+
 static void visit_send(Analysis *a, Node *node) {
     const SelectorInfo *info = selector_info(a, node->as.send.selector);
     node->facts = (void *)(uintptr_t)info;
@@ -441,7 +450,7 @@ static void visit_send(Analysis *a, Node *node) {
     }
     Node *receiver = node->as.send.receiver;
     if (receiver->kind == AST_SUPER)
-        visit_self(a, receiver->span);
+        visit_super(a, node);
     else
         visit_operand(a, receiver, 0, node, receiver);
     visit_args(a, node, receiver);

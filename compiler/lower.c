@@ -341,10 +341,16 @@ void frame_leave(Lower *l, FrameMark *mark, IrAtom value) {
         l->fn->current[mark->frame->threads[i]] = mark->saved[i];
 }
 
+/* Rebinds are dead at the end of a method, but not where something is read after the last expression. */
+static bool may_discard(const Lower *l) {
+    const FnFacts *facts = l->fn->facts;
+    return facts->home == facts && !facts->script && !sets_up_self(l, facts);
+}
+
 IrAtom construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos) {
     construct->thread_count = threads->count;
     construct->threads = thread_locals(l, threads);
-    if (threads->count && pos == POS_LAST && l->fn->facts->home == l->fn->facts && !l->fn->facts->script) {
+    if (threads->count && pos == POS_LAST && may_discard(l)) {
         emit(l, STMT_DISCARD, construct->span)->construct = construct->construct;
     } else {
         for (uint32_t i = 0; i < threads->count; i++) {
@@ -387,9 +393,34 @@ static void leave(Lower *l, IrStmtKind kind, IrAtom value, Span span) {
     l->fn->frame->ends = true;
 }
 
+static IrAtom class_of(Lower *l, IrAtom value, Span span) {
+    IrAtom *operands = operands_new(l, 1);
+    operands[0] = value;
+    return bind(l, IR_SEND, operands, 1, symbol_const(l, l->a->names.class_), 0, span);
+}
+
+IrAtom instance_or_self(Lower *l, IrAtom value, Span span) {
+    static const PtrSet NONE = {0};
+    value = keep(l, value, span);
+    IrAtom own = class_of(l, read_self(l, span), span);
+    IrAtom same = bind2(l, IR_SEQ, class_of(l, value, span), own, 0, span);
+    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    s->operands[0] = same;
+    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
+    frame_leave(l, &mark, value);
+    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    frame_leave(l, &mark, read_self(l, span));
+    return construct_end(l, s, &NONE, POS_VALUE);
+}
+
+bool sets_up_self(const Lower *l, const FnFacts *facts) {
+    return facts->test_self && facts->self_var->writes && facts->selector == l->a->names.set_up;
+}
+
 void emit_return(Lower *l, IrAtom value, Span span) {
     FnFacts *facts = l->fn->facts;
     if (facts->home->script) value = script_answer(l, value, span);
+    if (sets_up_self(l, facts)) value = instance_or_self(l, value, span);
     leave(l, facts->parent ? STMT_NONLOCAL : STMT_RETURN, value, span);
 }
 
@@ -443,7 +474,8 @@ FnLower *function_begin(Lower *l, const FunctionSpec *spec) {
     ir->flags = spec->flags;
     ir->span = spec->span;
     ir->body = fn->frame = ir_frame_new(l->unit, facts->parent ? FRAME_BlockBody : FRAME_MethodBody);
-    fn->tail_calls = !facts->parent && !facts->script && !facts->nlr_home && !facts->any_carrier;
+    fn->tail_calls = !facts->parent && !facts->script && !facts->nlr_home && !facts->any_carrier &&
+                     !sets_up_self(l, facts);
     l->fn = fn;
     bind_params(l, spec->params, spec->span);
     if (facts->script) bind_bindings(l);
@@ -455,6 +487,7 @@ FnLower *function_begin(Lower *l, const FunctionSpec *spec) {
 uint32_t function_end(Lower *l, FnLower *fn, IrAtom value) {
     if (l->fn->frame == fn->ir->body && !fn->ir->body->ends) {
         if (fn->facts->script) value = script_answer(l, value, fn->ir->span);
+        if (sets_up_self(l, fn->facts)) value = instance_or_self(l, value, fn->ir->span);
         leave(l, STMT_RETURN, value, fn->ir->span);
     }
     if (!fn->facts->parent && fn->facts->nlr_home) fn->ir->flags |= FN_NLR_HOME;

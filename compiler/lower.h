@@ -87,6 +87,10 @@ IrAtom write_var(Lower *l, Var *var, IrAtom value, Span span);
 void bind_var(Lower *l, Var *var, IrAtom value, Span span);
 IrAtom read_self(Lower *l, Span span);
 void emit_return(Lower *l, IrAtom value, Span span); /* ^ */
+/* A setUp that rebinds self: what the test gets as its receiver (semantics 1.1), the answer if that is an
+ * instance of the class, else the rebound self. */
+bool sets_up_self(const Lower *l, const FnFacts *facts);
+IrAtom instance_or_self(Lower *l, IrAtom value, Span span);
 uint32_t capture_of_name(Lower *l, FnLower *fn, const char *name, BcCaptureKind kind);
 
 /* Frames of constructs. */

@@ -190,7 +190,11 @@ static IrAtom finish_send(Lower *l, Node *send, const Node *receiver, Operands *
     }
     if (pos != POS_VALUE && l->fn->tail_calls && !l->fn->regions && (op == IR_SEND || op == IR_SENDSELF))
         flags |= IR_TAIL;
-    return bind(l, op, o->atoms, o->count, name, flags, span);
+    IrAtom answer = bind(l, op, o->atoms, o->count, name, flags, span);
+    FnFacts *home = l->fn->facts->home;
+    if (op == IR_SENDSUPER && send->as.send.selector == l->a->names.set_up && sets_up_self(l, home))
+        write_var(l, home->self_var, instance_or_self(l, answer, span), span);
+    return answer;
 }
 
 static void add_args(Lower *l, Operands *o, const Node *send) {
