@@ -23,7 +23,7 @@ static char *slot_text(BtVm *vm, Value v) {
         return text_dup(text, length);
     }
     if (!value_is_kind(v, KIND_STRING) && !value_is_kind(v, KIND_STRING_REF)) return NULL;
-    const char *bytes = (const char *)string_bytes(&v, &length);
+    const char *bytes = string_bytes(v, &length);
     return text_dup(bytes, length);
 }
 

@@ -180,7 +180,7 @@ static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
     if (kind == RAN_VALUE &&
         (value_is_kind(answer.value, KIND_STRING) || value_is_kind(answer.value, KIND_STRING_REF))) {
         size_t length;
-        const char *bytes = (const char *)string_bytes(&answer.value, &length);
+        const char *bytes = string_bytes(answer.value, &length);
         text = text_dup(bytes, length);
     }
     kept_free(vm, &answer);

@@ -1,4 +1,5 @@
 /* Primitives of Behaviour, Metaclass and CompiledMethod: reflection on the class table. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include "vm/alloc.h"
 #include "vm/prims/prim_support.h"
