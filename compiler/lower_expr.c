@@ -212,9 +212,58 @@ static bool is_has_field(const Lower *l, const Node *send) {
            ast_unparen(send->as.send.args.items[0])->kind == AST_SYMBOL;
 }
 
+/* ---- expressions that are Characters by their text (semantics 1); at run time they are Integers ---- */
+
+static bool is_character(const Lower *l, const Node *node) {
+    node = ast_unparen((Node *)(uintptr_t)node);
+    if (node->kind == AST_CHAR) return true;
+    if (node->kind != AST_SEND || node->as.send.is_cast) return false;
+    const char *selector = node->as.send.selector;
+    if (selector == l->a->names.uppercase || selector == l->a->names.lowercase)
+        return is_character(l, node->as.send.receiver);
+    if (selector != l->a->names.value_keyword) return false;
+    const Node *base = ast_unparen(node->as.send.receiver);
+    return base->kind == AST_CLASS_REF && base->as.class_ref.name == l->a->names.Character;
+}
+
+/* The method of Character behind a selector, by its hidden name in Integer; NULL if Character has none of its
+ * own. */
+static const char *character_selector(const Lower *l, const char *selector) {
+    if (selector == l->a->names.as_integer) return l->a->names.character_as_integer;
+    if (selector == l->a->names.as_string) return l->a->names.character_as_string;
+    if (selector == l->a->names.print_string) return l->a->names.character_print_string;
+    if (selector == l->a->names.uppercase) return l->a->names.character_uppercase;
+    if (selector == l->a->names.lowercase) return l->a->names.character_lowercase;
+    return NULL;
+}
+
+/* True if the send is one to a static Character and was lowered here. */
+static bool lower_character_send(Lower *l, Node *node, IrAtom *answer) {
+    const char *selector = node->as.send.selector;
+    uint32_t argc = node->as.send.args.count;
+    if (argc > 1 || node->as.send.is_cast || !is_character(l, node->as.send.receiver)) return false;
+    if (selector == l->a->names.perform) {
+        const Node *name = ast_unparen(node->as.send.args.items[0]);
+        if (name->kind == AST_SYMBOL) selector = name->as.name;
+    }
+    if (selector == l->a->names.class_ && !argc) {
+        lower_expr(l, node->as.send.receiver);
+        *answer = bind0(l, IR_CLASS, symbol_const(l, l->a->names.Character), node->span);
+        return true;
+    }
+    const char *hidden = character_selector(l, selector);
+    if (!hidden) return false;
+    IrAtom *operands = operands_new(l, 1);
+    operands[0] = lower_expr(l, node->as.send.receiver);
+    *answer = lower_send_named(l, IR_SEND, hidden, operands, 1, node->span);
+    return true;
+}
+
 static IrAtom lower_send(Lower *l, Node *node, Position pos) {
     const SelectorInfo *info = node->facts;
     if (send_is_inlined(info, node)) return lower_construct(l, node, info, pos);
+    IrAtom answer;
+    if (lower_character_send(l, node, &answer)) return answer;
     if (is_has_field(l, node)) {
         const char *name = ast_unparen(node->as.send.args.items[0])->as.name;
         return bind_home(l, IR_HASCV, name, NULL, CAP_CLASS_VAR, node->span);
