@@ -303,8 +303,9 @@ static IrAtom lower_assign(Lower *l, const Node *node) {
 }
 
 static IrAtom lower_return(Lower *l, const Node *node) {
-    bool root = !l->fn->facts->parent;
-    IrAtom value = lower_at(l, node->as.child, root ? POS_TAIL : POS_VALUE);
+    FnLower *fn = l->fn;
+    Position pos = fn->facts->parent ? POS_VALUE : fn->frame == fn->ir->body ? POS_LAST : POS_TAIL;
+    IrAtom value = lower_at(l, node->as.child, pos);
     emit_return(l, value, node->span);
     return NIL_ATOM;
 }
