@@ -4,6 +4,7 @@
 #include "vm/stack.h"
 #include "vm/vm.h"
 
+#define NURSERY_FIRST_WORDS 32u
 #define NURSERY_EAGER_WORDS 4096u /* a process that collects at all gets so much soon */
 #define NURSERY_MAX_WORDS ((size_t)4 << 20)
 #define OFFHEAP_LEAST_LIMIT ((size_t)1 << 17) /* words: 1 MB */
@@ -21,7 +22,7 @@ const uint8_t OBJECT_FIRST_VALUE[KIND_COUNT] = {
 };
 
 size_t gc_size_class(size_t words) {
-    size_t size = 32;
+    size_t size = NURSERY_FIRST_WORDS;
     while (size < words) {
         if (size < 1024)
             size *= 2;
@@ -196,7 +197,7 @@ static size_t free_words_after(const Process *p, size_t need) {
 /* Survival decides how large the next nursery is; a small one grows in any case, since its owner is at work.
  */
 static void adapt_target(Heap *h, size_t used, size_t survived) {
-    size_t target = h->young_target ? h->young_target : 32;
+    size_t target = h->young_target;
     if (target < NURSERY_EAGER_WORDS || survived * 2 > used)
         target = gc_size_class(target + 1);
     else if (survived * 16 < used && target > NURSERY_EAGER_WORDS)
@@ -216,6 +217,7 @@ static void set_limit(Process *p, size_t need) {
 
 bool gc_new_nursery(Process *p, size_t need) {
     Heap *h = &p->heap;
+    if (!h->young_target) h->young_target = NURSERY_FIRST_WORDS;
     size_t least = free_words_after(p, need);
     size_t size = gc_size_class(least > h->young_target ? least : h->young_target);
     uint64_t *block = mem_alloc(size * sizeof *block);
