@@ -247,10 +247,25 @@ static Method *lookup_above(BtVm *vm, const Class *c, bool class_side, Value sel
     return m || !class_side ? m : lookup_instance(class_by_id(vm, CLASS_ID_Class), selector);
 }
 
+static Method *lookup_super_locked(BtVm *vm, const Function *fn, Value selector) {
+    Class *c = class_by_name(vm, fn->class_name);
+    return c ? lookup_above(vm, c->superclass, fn->class_side, selector) : NULL;
+}
+
 Method *class_lookup_super(BtVm *vm, const Function *fn, Value selector) {
     pthread_rwlock_rdlock(&vm->classes->lock);
-    Class *c = class_by_name(vm, fn->class_name);
-    Method *m = c ? lookup_above(vm, c->superclass, fn->class_side, selector) : NULL;
+    Method *m = lookup_super_locked(vm, fn, selector);
+    pthread_rwlock_unlock(&vm->classes->lock);
+    return m;
+}
+
+Method *super_lookup(BtVm *vm, const Function *fn, Site *site) {
+    /* acquire: pairs with the fill below */
+    uint64_t word = atomic_load_explicit(&site->word, memory_order_acquire);
+    if ((uint32_t)(word >> 32) == SUPER_KEY) return &vm->classes->methods[(uint32_t)word];
+    pthread_rwlock_rdlock(&vm->classes->lock);
+    Method *m = lookup_super_locked(vm, fn, site->name);
+    if (m) atomic_store_explicit(&site->word, (uint64_t)SUPER_KEY << 32 | m->index, memory_order_release);
     pthread_rwlock_unlock(&vm->classes->lock);
     return m;
 }

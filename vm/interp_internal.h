@@ -28,10 +28,11 @@ typedef enum {
 
 /* How a send is to be made. */
 enum {
-    SEND_SELF = 1,   /* in this process whatever the receiver's class, if the receiver is the running self */
-    SEND_TAIL = 2,   /* the present frame ends with it */
-    SEND_RESUME = 4, /* its answer is not simply for register a of the waiting instruction: see deliver */
-    SEND_TIMEOUT = 8 /* p->send.timeout_us limits a call to another process */
+    SEND_SELF = 1,    /* in this process whatever the receiver's class, if the receiver is the running self */
+    SEND_TAIL = 2,    /* the present frame ends with it */
+    SEND_RESUME = 4,  /* its answer is not simply for register a of the waiting instruction: see deliver */
+    SEND_TIMEOUT = 8, /* p->send.timeout_us limits a call to another process */
+    SEND_OWN = 16     /* written as a send to self */
 };
 
 /* ---- interp_send.c ---- */
@@ -123,6 +124,15 @@ static inline Value frame_self(const Frame *f) {
 /* Dispatch class with class objects on the fast path: class-side self-sends are as hot as any. */
 static inline uint32_t fast_dispatch_class(Value v) {
     if (value_is_class(v)) return special_payload(v) | DISPATCH_META;
+    return dispatch_class_of(v);
+}
+/* A self-send to an actor's reference in the actor's own process: a key of its own, so that a site may cache
+ * it. */
+#define DISPATCH_OWN (1u << 25)
+static inline uint32_t self_dispatch_class(const Process *p, Value v) {
+    if (value_is_class(v)) return special_payload(v) | DISPATCH_META;
+    if (value_is_kind(v, KIND_ACTOR_REF))
+        return object_class(v) | (object_at(v, 1) == p->pid ? DISPATCH_OWN : 0);
     return dispatch_class_of(v);
 }
 static inline Instr current_instr(const Process *p) { return p->frame->pc[-1]; }

@@ -196,7 +196,7 @@ static bool plain_send(BtVm *vm, const Site *site, uint32_t dispatch_class, cons
 
 /* The same for a self-send: class methods stay in the process whatever they are. */
 static bool plain_self_send(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m) {
-    return (dispatch_class & DISPATCH_META) || plain_send(vm, site, dispatch_class, m);
+    return (dispatch_class & (DISPATCH_META | DISPATCH_OWN)) || plain_send(vm, site, dispatch_class, m);
 }
 
 /* ---- calls to other processes ---- */
@@ -292,6 +292,8 @@ static Step dispatch(Process *p, Site *site, Value selector, const Value *window
     uint32_t dispatch_class = fast_dispatch_class(receiver);
     Method *m = selector_lookup(p, selector, dispatch_class);
     if (value_is_kind(receiver, KIND_ACTOR_REF)) {
+        if (m && site && (mode & SEND_OWN) && object_at(receiver, 1) == p->pid)
+            site_fill(p->vm, site, dispatch_class | DISPATCH_OWN, m, plain_self_send);
         if (!m || !runs_in_caller(m)) return call_actor(p, selector, window, argc, mode, m);
     } else if (!m) {
         return not_understood(p, selector, window, argc, mode);
@@ -326,9 +328,9 @@ NOINLINE Step send_slow(Process *p) {
     Site *site = &f->fn->sites[instr_c(i)];
     unsigned mode = 0;
     switch (instr_op(i)) {
-    case OP_SENDSELF: mode = self_mode(f); break;
+    case OP_SENDSELF: mode = SEND_OWN | self_mode(f); break;
     case OP_TAILSEND: mode = SEND_TAIL; break;
-    case OP_TAILSELF: mode = SEND_TAIL | self_mode(f); break;
+    case OP_TAILSELF: mode = SEND_OWN | SEND_TAIL | self_mode(f); break;
     default: break;
     }
     return dispatch(p, site, site->name, f->regs + instr_b(i), instr_f(i), mode);
@@ -339,7 +341,7 @@ NOINLINE Step send_super(Process *p) {
     Instr i = f->pc[-1];
     Site *site = &f->fn->sites[instr_c(i)];
     Value *window = f->regs + instr_b(i);
-    Method *m = class_lookup_super(p->vm, f->fn, site->name);
+    Method *m = super_lookup(p->vm, f->fn, site);
     if (!m) {
         (void)error_dnu(p, window[0], site->name, "Method not found in superclass chain");
         return unwind_error(p);
