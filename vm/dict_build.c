@@ -224,24 +224,6 @@ Value dict_from_pairs(Process *p, const Value *pairs, size_t count) {
 
 /* --- merging --- */
 
-bool entries_open(Process *p, EntryBuffer *b, size_t capacity) {
-    b->keys = mem_alloc((capacity ? 2 * capacity : 1) * sizeof *b->keys);
-    if (!b->keys) {
-        error_resource(p, "Not enough memory for a Dictionary of this size");
-        return false;
-    }
-    b->values = b->keys + capacity;
-    b->count = 0;
-    for (size_t i = 0; i < 2 * capacity; i++) b->keys[i] = V_NIL;
-    roots_push(p, &b->span, b->keys, 2 * capacity);
-    return true;
-}
-
-void entries_close(Process *p, EntryBuffer *b) {
-    roots_pop(p, &b->span);
-    mem_free(b->keys);
-}
-
 void entries_add_all(EntryBuffer *b, Value dict) {
     DictIter it;
     Value key, value;
@@ -250,8 +232,9 @@ void entries_add_all(EntryBuffer *b, Value dict) {
 }
 
 Value entries_build(Process *p, EntryBuffer *b) {
-    Value dict = dict_from_entries(p, b->keys, b->values, b->count);
-    entries_close(p, b);
+    const Value *keys = b->buffer.items;
+    Value dict = dict_from_entries(p, keys, keys + b->buffer.capacity / 2, b->count);
+    rooted_close(p, &b->buffer);
     return dict;
 }
 
@@ -271,7 +254,8 @@ Value dict_merge(Process *p, Value left, Value right) {
         return entries_build(p, &b);
     }
     entries_add_all(&b, right);
-    for (size_t i = 0; i < m && left != V_HOLE; i++) left = dict_put(p, left, b.keys[i], b.values[i]);
-    entries_close(p, &b);
+    for (size_t i = 0; i < m && left != V_HOLE; i++)
+        left = dict_put(p, left, b.buffer.items[i], b.buffer.items[m + i]);
+    rooted_close(p, &b.buffer);
     return left;
 }

@@ -3,6 +3,7 @@
 #define BT_VM_DICT_INTERNAL_H
 
 #include "vm/dict.h"
+#include "vm/rooted.h"
 
 #define DIGIT_BITS 5u
 
@@ -46,21 +47,21 @@ typedef struct {
 } KeyPlace;
 KeyPlace keys_search(BtVm *vm, const uint64_t *keys, uint32_t count, uint32_t stride, Value key);
 
-/* Entries gathered in native memory, rooted from open to close. entries_build closes. */
+/* Entries gathered on their way into a map: keys in the first half of the buffer, values in the second. */
 typedef struct {
-    Value *keys, *values;
+    RootedBuffer buffer;
     size_t count;
-    RootSpan span;
 } EntryBuffer;
-/* False: resource_error pending, nothing is open. */
-bool entries_open(Process *p, EntryBuffer *b, size_t capacity);
-void entries_close(Process *p, EntryBuffer *b);
+static inline bool entries_open(Process *p, EntryBuffer *b, size_t capacity) {
+    b->count = 0;
+    return rooted_open(p, &b->buffer, 2 * capacity);
+}
 static inline void entries_add(EntryBuffer *b, Value key, Value value) {
-    b->keys[b->count] = key;
-    b->values[b->count++] = value;
+    b->buffer.items[b->count] = key;
+    b->buffer.items[b->buffer.capacity / 2 + b->count++] = value;
 }
 void entries_add_all(EntryBuffer *b, Value dict);
-/* MAY_GC. */
+/* The map of the entries; closes the buffer. MAY_GC. */
 Value entries_build(Process *p, EntryBuffer *b);
 
 #endif
