@@ -179,7 +179,11 @@ Value class_vars_snapshot(Process *p) {
 }
 
 void class_vars_restore(Process *p, Value snapshot) {
-    if (snapshot != V_HOLE && p->class_vars.live_class) p->class_vars.live = snapshot;
+    ClassVarHome *h = &p->class_vars;
+    if (!h->live_class || !value_is_kind(snapshot, KIND_RECORD) || !value_is_kind(h->live, KIND_RECORD))
+        return;
+    if (object_size(snapshot) == object_size(h->live))
+        h->live = snapshot; /* hostile code may have another record there */
 }
 
 /* ---- read-only views ---- */

@@ -170,6 +170,28 @@ static bool link_functions(CodeUnit *unit) {
     return true;
 }
 
+/* Captures are read from register 0 of a block without a look at what lies there, so nothing may be written
+ * over the closure. */
+static bool keeps_closure(const BcFunction *bc) {
+    for (uint32_t k = 0; k < bc->code_count; k++) {
+        Instr i = bc->code[k];
+        const char *format = opcode_format(instr_op(i));
+        bool wide = strlen(format) == 3;
+        if (format[1] == 'd' && instr_a(i) == 0) return false;
+        if ((instr_op(i) == OP_FORPREP || instr_op(i) == OP_FORSTEP) && (instr_a(i) == 0 || instr_b(i) == 0))
+            return false;
+        bool frame = !wide && format[2] == 'w' && format[3] == 'S';
+        if (frame && instr_b(i) <= FRAME_WORDS) return false;
+    }
+    return true;
+}
+
+static bool check_closures(const BcUnit *bc) {
+    for (uint32_t i = 0; i < bc->function_count; i++)
+        if (bc->functions[i].kind == FN_BLOCK && !keeps_closure(&bc->functions[i])) return false;
+    return bc->script == BC_NONE || bc->functions[bc->script].kind == FN_SCRIPT;
+}
+
 /* ---- lines ---- */
 
 static bool link_lines(CodeUnit *unit) {
@@ -241,9 +263,10 @@ CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t r
     unit->vm = vm;
     unit->bc = bc;
     unit->name = bc->name.length ? symbol_intern(vm, bc->name.bytes, bc->name.length) : V_NIL;
-    if (!link_consts(unit) || !link_functions(unit) || !link_lines(unit)) {
+    if (!check_closures(bc) || !link_consts(unit) || !link_functions(unit) || !link_lines(unit)) {
         snprintf(reason, reason_size,
-                 "module '%.*s' cannot be linked: a name is no symbol, or memory is short",
+                 "module '%.*s' cannot be linked: a name is no symbol, a block overwrites its closure, or "
+                 "memory is short",
                  (int)bc->name.length, bc->name.bytes ? bc->name.bytes : "");
         return unit_free(unit), NULL;
     }

@@ -313,7 +313,7 @@ NOINLINE PrimStatus slow_matchfail(Process *p, Value *r, Instr i) {
 
 NOINLINE PrimStatus slow_raise(Process *p, Instr i) {
     const Function *fn = p->frame->fn;
-    const BcConst *k = &fn->unit->bc->consts[(uint32_t)instr_imm(i)];
+    const BcConst *k = &fn->unit->bc->consts[instr_b(i)];
     unsigned kind = instr_f(i);
     char text[1024];
     bool has_text = k->kind == BC_STRING || k->kind == BC_SYMBOL;

@@ -14,7 +14,15 @@ void region_restore(Process *p, const Value *slots) {
     region_restore_cleanup(p, slots);
 }
 
+/* What stands in the registers need not come from a SNAPSHOT if the code is hostile: a record of another
+ * shape must not get in where the fast paths trust the shape. Carriers are checked at each access. */
+static bool fits(Value now, Value snapshot) {
+    if (now == snapshot) return true;
+    if (!value_is_kind(snapshot, KIND_RECORD)) return false;
+    return value_is_kind(now, KIND_RECORD) && object_size(now) == object_size(snapshot);
+}
+
 void region_restore_cleanup(Process *p, const Value *slots) {
-    p->state = slots[1];
-    p->carriers = slots[2];
+    if (fits(p->state, slots[1])) p->state = slots[1];
+    if (slots[2] == V_HOLE || value_is_kind(slots[2], KIND_RECORD)) p->carriers = slots[2];
 }

@@ -220,7 +220,8 @@ static bool class_initial_value(Process *p, Class *c, Step *step) {
     }
     for (int i; (i = class_vars_next_unset(p)) >= 0;) {
         const BcField *field = c->bc && (uint32_t)i < c->bc->class_var_count ? &c->bc->class_vars[i] : NULL;
-        if (field && field->function != BC_NONE && field->function < c->unit->function_count) {
+        if (field && field->function != BC_NONE && field->function < c->unit->function_count &&
+            c->unit->functions[field->function].kind != FN_BLOCK) {
             Value window[1] = {value_from_class(c->id)};
             *step = enter(p, &c->unit->functions[field->function], window, 0, 0);
             return true;
