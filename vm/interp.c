@@ -153,15 +153,32 @@ static NOINLINE Step prim_missing(Process *p) {
         PUSH_FRAME(m->fn, window, argc);                                                                     \
     } while (0)
 
+/* The frame becomes the callee's. What the short way does not see to (a first elision, code of an evaluation,
+ * no room, a frame that must stay) goes by enter(). */
 #define TAIL_METHOD(window, argc)                                                                            \
     do {                                                                                                     \
         if (m->fn->prim) {                                                                                   \
             LEAF_PRIM(window, argc, SEND_TAIL);                                                              \
             LEAVE(v_);                                                                                       \
         }                                                                                                    \
-        SAVE();                                                                                              \
-        step = enter(p, m->fn, window, argc, SEND_TAIL);                                                     \
-        goto stepped;                                                                                        \
+        const Function *callee_ = m->fn;                                                                     \
+        Frame *f_ = FRAME;                                                                                   \
+        Value *end_ = R + callee_->register_count;                                                           \
+        if (UNLIKELY(f_->serial || (f_->flags & (FRAME_CARRIERS | FRAME_TAILED)) != FRAME_TAILED ||          \
+                     (f_->fn->flags & FN_TRANSIENT) || !p->elided_ring || end_ > limit)) {                   \
+            SAVE();                                                                                          \
+            step = enter(p, callee_, window, argc, SEND_TAIL);                                               \
+            goto stepped;                                                                                    \
+        }                                                                                                    \
+        p->elided_ring[p->elided_count++ % ELIDED_CALLS] =                                                   \
+            (ElidedCall){f_->fn, (uint32_t)(pc - f_->fn->code) - 1, trace_frame_tag(f_)};                    \
+        const Value *from_ = (window);                                                                       \
+        for (unsigned k_ = 0; k_ <= (argc); k_++) R[k_] = from_[k_];                                         \
+        for (Value *r_ = R + (argc) + 1; r_ < end_; r_++) *r_ = V_NIL;                                       \
+        f_->fn = callee_;                                                                                    \
+        pc = callee_->code;                                                                                  \
+        if (UNLIKELY(--reds <= 0)) goto preempted;                                                           \
+        NEXT;                                                                                                \
     } while (0)
 
 /* Back to the caller. The header words become Values again: they lie in the caller's registers. */

@@ -136,6 +136,8 @@ static inline uint32_t self_dispatch_class(const Process *p, Value v) {
     return dispatch_class_of(v);
 }
 static inline Instr current_instr(const Process *p) { return p->frame->pc[-1]; }
-uint32_t trace_frame_tag(const Frame *frame);
+static inline uint32_t trace_frame_tag(const Frame *frame) {
+    return (uint32_t)((uintptr_t)frame >> 3) & ELIDED_FRAME_MASK;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "vm/class_internal.h"
 #include "vm/error.h"
-#include "vm/interp.h"
+#include "vm/interp_internal.h"
 #include "vm/string.h"
 
 #define TRACE_MAX_FRAMES 40
@@ -27,8 +27,6 @@ static bool note(RawTrace *t, const Function *fn, uint32_t line) {
     w[RAW_FILE] = fn->unit->name;
     return true;
 }
-
-uint32_t trace_frame_tag(const Frame *frame) { return (uint32_t)((uintptr_t)frame >> 3) & ELIDED_FRAME_MASK; }
 
 /* Callers that this frame replaced, newest first, back to the first elision of this activation. */
 static void note_elided(Process *p, RawTrace *t, const Frame *frame) {
