@@ -95,8 +95,10 @@ Value array_new_blank(Process *p, size_t count) {
 Value array_from(Process *p, const Value *values, size_t count) {
     Value array = array_new_blank(p, count);
     if (array == V_HOLE) return V_HOLE;
-    for (size_t i = 0, n; i < count; i += n)
-        memcpy(array_blank_chunk(array, i, &n), values + i, sizeof *values * n);
+    for (size_t i = 0, n; i < count; i += n) {
+        Value *to = array_blank_chunk(array, i, &n); /* sets n: must come first */
+        memcpy(to, values + i, sizeof *values * n);
+    }
     return array;
 }
 
