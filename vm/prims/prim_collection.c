@@ -1,0 +1,164 @@
+/* Primitives of Collection: checks of arguments, elements that cross processes, Intervals. Those of the
+ * concrete classes are in prim_list*.c, prim_array.c and prim_dictionary.c. */
+#include "vm/prims/prim_collection.h"
+#include "vm/compare.h"
+
+#include <stdio.h>
+
+/* --- callables --- */
+
+static const char *shape_name(int64_t arity) {
+    return arity == 0 ? "zero-argument block" : arity == 1 ? "unary function" : "binary function";
+}
+
+/* receiver __check: block arity: n for: selector. Raises the type_error of stdlib-core R6 unless it is a
+ * Block of n parameters. */
+PRIM(prim_collection_check) {
+    (void)count;
+    int64_t want = value_is_int(args[2]) ? value_to_int(args[2]) : 0;
+    char hint[160];
+    if (value_is_kind(args[1], KIND_CLOSURE)) {
+        const Function *fn = (const Function *)(uintptr_t)object_at(args[1], CLOSURE_FN);
+        if (fn->param_count == want) return answered(V_NIL, result);
+        snprintf(hint, sizeof hint, "Block must be a %s (arity %d), got a %u-argument block",
+                 shape_name(want), (int)want, fn->param_count);
+    } else {
+        size_t length;
+        const char *name = symbol_text(p->vm, class_name_of(p->vm, args[1]), &length);
+        snprintf(hint, sizeof hint, "Block must be a %s (arity %d), got a value of class %.60s",
+                 shape_name(want), (int)want, name);
+    }
+    return error_raise(p, ERR_type_error, prim_fault_class(p, args[0]), args[3], NULL, hint, V_NIL);
+}
+
+PRIM(prim_collection_equals_by_message) {
+    (void)p, (void)count;
+    return answered(value_from_bool(value_equals_by_message(args[1])), result);
+}
+
+/* `++` is for Lists and byte strings. */
+PRIM(prim_collection_concat) {
+    (void)count, (void)result;
+    return prim_raise(p, ERR_argument_error, args[0], "++", "Both operands of ++ must be Lists or Strings");
+}
+
+/* --- gathering what a do: of the user's own visits ---
+ *
+ * do: may run its block in another process (a class method drives it), where a block cannot write a local of
+ * the method that waits here. So the elements go, copied, into a native object that both processes can hold.
+ */
+
+typedef struct {
+    Counted counted;
+    BtVm *vm;
+    _Atomic bool busy; /* a lock, held for a few instructions */
+    size_t count, capacity, words;
+    Value *values;
+    Fragment **fragments; /* of values[i], NULL if it travels free */
+} Gathered;
+
+static void gathered_drop(Counted *counted) {
+    Gathered *g = (Gathered *)counted;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->fragments[i]) fragment_free(g->vm, g->fragments[i]);
+    mem_free(g->values);
+    mem_free(g->fragments);
+    mem_free(g);
+}
+
+static Gathered *gathered_of(Value v) { return (Gathered *)(uintptr_t)object_at(v, 2); }
+static bool is_gathered(Value v) {
+    return value_is_kind(v, KIND_NATIVE) &&
+           ((Gathered *)(uintptr_t)object_at(v, 2))->counted.drop == gathered_drop;
+}
+
+PRIM(prim_collection_gather_new) {
+    (void)args, (void)count;
+    if (!heap_reserve(p, 3)) return PRIM_RAISE;
+    Gathered *g = mem_zalloc(sizeof *g);
+    if (!g) return error_resource(p, NULL);
+    atomic_init(&g->counted.refs, 1);
+    g->counted.drop = gathered_drop;
+    g->vm = p->vm;
+    Value handle = heap_new(p, KIND_NATIVE, CLASS_ID_Object, 3);
+    object_words(handle)[2] = (uint64_t)(uintptr_t)g;
+    heap_link_offheap(p, object_words(handle), sizeof *g / 8);
+    return answered(handle, result);
+}
+
+static bool gathered_grow(Gathered *g) {
+    if (g->count < g->capacity) return true;
+    size_t capacity = g->capacity ? 2 * g->capacity : 16;
+    Value *values = mem_realloc(g->values, capacity * sizeof *values);
+    if (values) g->values = values;
+    Fragment **fragments = mem_realloc(g->fragments, capacity * sizeof(Fragment *));
+    if (fragments) g->fragments = fragments;
+    if (!values || !fragments) return false;
+    g->capacity = capacity;
+    return true;
+}
+
+static void gathered_lock(Gathered *g) {
+    while (atomic_exchange_explicit(&g->busy, true, memory_order_acquire)) {
+    } /* pairs with the release of gathered_unlock */
+}
+static void gathered_unlock(Gathered *g) { atomic_store_explicit(&g->busy, false, memory_order_release); }
+
+PRIM(prim_collection_gather) {
+    (void)count;
+    if (!is_gathered(args[1])) return error_argument(p, args[0], V_NIL, NULL);
+    Gathered *g = gathered_of(args[1]);
+    Value copy = args[2];
+    Fragment *fragment = NULL;
+    if (value_is_ptr(copy) && !(fragment = term_copy(p->vm, &args[2], 1, &copy)))
+        return error_resource(p, NULL);
+    size_t words = fragment ? fragment->size_words : 1, limit = p->heap.limit_words;
+    gathered_lock(g);
+    bool fits = (limit == 0 || g->words + words <= limit) && gathered_grow(g);
+    if (fits) {
+        g->values[g->count] = copy;
+        g->fragments[g->count++] = fragment;
+        g->words += words;
+    }
+    gathered_unlock(g);
+    if (fits) return answered(V_NIL, result);
+    if (fragment) fragment_free(p->vm, fragment);
+    return error_resource(p, "Too many elements");
+}
+
+/* The elements as a List; the handle is empty afterwards. */
+PRIM(prim_collection_gathered) {
+    (void)count;
+    if (!is_gathered(args[1])) return error_argument(p, args[0], V_NIL, NULL);
+    Gathered *g = gathered_of(args[1]);
+    if (!heap_reserve(p, g->count * LIST_CELL_WORDS)) return PRIM_RAISE;
+    gathered_lock(g);
+    size_t n = g->count;
+    g->count = 0;
+    gathered_unlock(g);
+    Value list = V_EMPTY_LIST;
+    for (size_t i = n; i-- > 0;) {
+        if (g->fragments[i]) heap_adopt(p, g->fragments[i]);
+        list = list_cons_reserved(p, g->values[i], list);
+    }
+    return answered(list, result);
+}
+
+/* --- Intervals --- */
+
+/* Interval __from: start step: step count: n. The List, if everything in it is a small Integer. */
+PRIM(prim_interval_as_list) {
+    (void)count;
+    if (!value_is_int(args[1]) || !value_is_int(args[2]) || !value_is_int(args[3])) return PRIM_FAIL;
+    int64_t from = value_to_int(args[1]), step = value_to_int(args[2]), n = value_to_int(args[3]), last;
+    if (n < 1) return answered(V_EMPTY_LIST, result);
+    if (__builtin_mul_overflow(step, n - 1, &last) || __builtin_add_overflow(last, from, &last) ||
+        !int_fits_small(last))
+        return PRIM_FAIL;
+    if ((uint64_t)n > OBJECT_MAX_WORDS * 16) return error_resource(p, "Too many elements for a List");
+    if (!heap_reserve(p, (size_t)n * LIST_CELL_WORDS)) return PRIM_RAISE;
+    Value list = V_EMPTY_LIST;
+    for (int64_t i = 0; i < n; i++, last -= step) list = list_cons_reserved(p, value_from_int(last), list);
+    charge_elements(p, (size_t)n);
+    return answered(list, result);
+}
