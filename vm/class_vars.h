@@ -22,15 +22,22 @@ bool class_vars_present(const Process *p, uint32_t class_id);
 PrimStatus class_vars_get(Process *p, Site *site, Value self_class, Value capture, Value *out);
 PrimStatus class_vars_put(Process *p, Site *site, Value self_class, Value value);
 PrimStatus class_vars_has(Process *p, Site *site, Value self_class, Value capture, Value *out);
-/* The interpreter's fast path: the value at home through a warm site, else V_HOLE. */
-static inline Value class_vars_live(const Process *p, Site *site, Value self_class) {
+/* The interpreter's fast paths: slot + 1 of the site's variable if it is at home here and the site is warm,
+ * else 0. */
+static inline uint32_t class_vars_live_word(const Process *p, Site *site, Value self_class) {
     const ClassVarHome *h = &p->class_vars;
     /* acquire: as in class_vars_get */
     uint64_t word = atomic_load_explicit(&site->word, memory_order_acquire);
     if (!h->layout || (uint32_t)(word >> 32) != h->layout->id || !value_is_class(self_class) ||
         special_payload(self_class) != h->live_class)
-        return V_HOLE;
-    return object_at(h->live, (uint32_t)word);
+        return 0;
+    return (uint32_t)word;
+}
+static inline Value class_vars_live(const Process *p, uint32_t word) {
+    return object_at(p->class_vars.live, word);
+}
+static inline bool class_vars_live_put(Process *p, uint32_t word, Value value) {
+    return record_write(p, &p->class_vars.live, word - 1, value);
 }
 /* For a block's capture list: the live value of the variable at home, `outer` (the enclosing block's capture)
  * away. */
