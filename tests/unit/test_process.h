@@ -1,0 +1,41 @@
+/* A VM with symbols and classes but no schedulers, and one process on it: enough for what allocates and
+ * raises. */
+#ifndef BT_TEST_PROCESS_H
+#define BT_TEST_PROCESS_H
+
+#include "vm/class_internal.h"
+#include "vm/stack.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static BtVm test_vm;
+static Process process;
+
+static void process_setup(void) {
+    memset(&test_vm, 0, sizeof test_vm);
+    test_vm.exit_status = -1;
+    test_vm.max_symbols = 1u << 20;
+    test_vm.gc_stress = getenv("BT_GC_STRESS") != NULL;
+    test_vm.symbols = symbols_new();
+    ck_assert_ptr_nonnull(test_vm.symbols);
+    ck_assert_ptr_nonnull(class_table_new(&test_vm));
+    Process *p = &process;
+    memset(p, 0, sizeof *p);
+    p->vm = &test_vm;
+    p->pid = value_from_pid(1, 1);
+    p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
+    p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
+    p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
+    p->class_vars.live = p->class_vars.entry = p->class_vars.committed = p->class_vars.view = V_HOLE;
+    p->reductions = INT32_MAX;
+}
+
+static void process_teardown(void) {
+    stack_release(&process);
+    heap_destroy(&process);
+    class_table_free(&test_vm);
+    symbols_free(test_vm.symbols);
+}
+
+#endif
