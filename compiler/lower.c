@@ -5,7 +5,7 @@
 
 /* ---- constants ---- */
 
-uint32_t symbol_const(Lower *l, const char *name) {
+uint32_t lower_symbol(Lower *l, const char *name) {
     void **slot = name_map_slot(&l->symbols, l->a->arena, name);
     if (slot && *slot) return (uint32_t)(uintptr_t)*slot - 1;
     uint32_t index = ir_const_symbol(l->unit, name, intern_length(name));
@@ -21,21 +21,22 @@ static const char *ir_name(Lower *l, const char *name) {
     return *slot;
 }
 
-uint32_t text_const(Lower *l, const char *text) { return ir_const_string(l->unit, text, strlen(text)); }
+uint32_t lower_text(Lower *l, const char *text) { return ir_const_string(l->unit, text, strlen(text)); }
 
 /* ---- statements ---- */
 
-IrStmt *emit(Lower *l, IrStmtKind kind, Span span) {
+IrStmt *lower_stmt(Lower *l, IrStmtKind kind, Span span) {
     if (l->fn->frame->ends) l->fn->frame = ir_frame_new(l->unit, l->fn->frame->kind); /* dead code */
     return ir_stmt_add(l->unit, l->fn->frame, kind, span);
 }
 
-IrAtom *operands_new(Lower *l, uint32_t count) {
+IrAtom *lower_atoms(Lower *l, uint32_t count) {
     return count ? ir_alloc(l->unit, count * sizeof(IrAtom)) : NULL;
 }
 
-IrAtom bind(Lower *l, IrOp op, IrAtom *operands, uint32_t count, uint32_t imm, uint8_t flags, Span span) {
-    IrStmt *s = emit(l, STMT_BIND, span);
+IrAtom lower_bind(Lower *l, IrOp op, IrAtom *operands, uint32_t count, uint32_t imm, uint8_t flags,
+                  Span span) {
+    IrStmt *s = lower_stmt(l, STMT_BIND, span);
     s->op = op;
     s->operands = operands;
     s->operand_count = count;
@@ -45,19 +46,21 @@ IrAtom bind(Lower *l, IrOp op, IrAtom *operands, uint32_t count, uint32_t imm, u
     return ATOM(ATOM_TEMP, s->temp);
 }
 
-IrAtom bind0(Lower *l, IrOp op, uint32_t imm, Span span) { return bind(l, op, NULL, 0, imm, 0, span); }
-
-IrAtom bind1(Lower *l, IrOp op, IrAtom x, uint32_t imm, Span span) {
-    IrAtom *operands = operands_new(l, 1);
-    operands[0] = x;
-    return bind(l, op, operands, 1, imm, 0, span);
+IrAtom lower_bind0(Lower *l, IrOp op, uint32_t imm, Span span) {
+    return lower_bind(l, op, NULL, 0, imm, 0, span);
 }
 
-IrAtom bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span span) {
-    IrAtom *operands = operands_new(l, 2);
+IrAtom lower_bind1(Lower *l, IrOp op, IrAtom x, uint32_t imm, Span span) {
+    IrAtom *operands = lower_atoms(l, 1);
+    operands[0] = x;
+    return lower_bind(l, op, operands, 1, imm, 0, span);
+}
+
+IrAtom lower_bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span span) {
+    IrAtom *operands = lower_atoms(l, 2);
     operands[0] = x;
     operands[1] = y;
-    return bind(l, op, operands, 2, imm, 0, span);
+    return lower_bind(l, op, operands, 2, imm, 0, span);
 }
 
 /* ---- locals and versions ---- */
@@ -84,9 +87,9 @@ static uint32_t local_new(Lower *l, const char *name, IrLocalMode mode) {
     return local;
 }
 
-uint32_t local_plain(Lower *l, const char *name) { return local_new(l, name, LOCAL_REGISTER); }
+uint32_t lower_local_plain(Lower *l, const char *name) { return local_new(l, name, LOCAL_REGISTER); }
 
-uint32_t version_mint(Lower *l, uint32_t local) { return l->fn->current[local] = ++l->fn->counter[local]; }
+uint32_t lower_mint(Lower *l, uint32_t local) { return l->fn->current[local] = ++l->fn->counter[local]; }
 
 /* The function whose carriers this one addresses: its own, or through its closure those of the function
  * around it. */
@@ -129,36 +132,36 @@ static uint32_t outer_local(Lower *l, Var *var) {
     return local;
 }
 
-uint32_t local_of(Lower *l, Var *var) {
+uint32_t lower_local(Lower *l, Var *var) {
     if (var->fn != l->fn->facts) return outer_local(l, var);
     if (!var->placed) place(l, var);
     return var->atom.index;
 }
 
 static IrAtom snap(Lower *l, uint32_t local, Span span) {
-    IrStmt *s = emit(l, STMT_SNAP, span);
+    IrStmt *s = lower_stmt(l, STMT_SNAP, span);
     s->local = local;
     s->version = l->fn->current[local];
     s->temp = l->fn->ir->temp_count++;
     return ATOM(ATOM_TEMP, s->temp);
 }
 
-IrAtom refresh(Lower *l, IrAtom atom) {
+IrAtom lower_refresh(Lower *l, IrAtom atom) {
     if (atom.kind == ATOM_LOCAL) atom.version = l->fn->current[atom.index];
     return atom;
 }
 
-IrAtom keep(Lower *l, IrAtom atom, Span span) {
+IrAtom lower_keep(Lower *l, IrAtom atom, Span span) {
     return atom.kind == ATOM_LOCAL ? snap(l, atom.index, span) : atom;
 }
 
 static void set_local(Lower *l, uint32_t local, IrAtom value, Span span) {
-    IrStmt *s = emit(l, STMT_SET, span);
-    s->operands = operands_new(l, 1);
+    IrStmt *s = lower_stmt(l, STMT_SET, span);
+    s->operands = lower_atoms(l, 1);
     s->operands[0] = value;
     s->operand_count = 1;
     s->local = local;
-    s->version = version_mint(l, local);
+    s->version = lower_mint(l, local);
 }
 
 /* ---- captures ---- */
@@ -187,11 +190,11 @@ static uint32_t capture_of_var(Lower *l, FnLower *fn, const Var *var) {
     return known >= 0 ? (uint32_t)known : capture_add(l, fn, var, CAP_REGISTER);
 }
 
-uint32_t capture_of_name(Lower *l, FnLower *fn, const char *name, BcCaptureKind kind) {
+uint32_t lower_capture_name(Lower *l, FnLower *fn, const char *name, BcCaptureKind kind) {
     int32_t known = ptr_set_index(&fn->captured, name);
     if (known >= 0) return (uint32_t)known;
     uint32_t index = capture_add(l, fn, name, kind);
-    fn->ir->captures[index].name = symbol_const(l, name);
+    fn->ir->captures[index].name = lower_symbol(l, name);
     return index;
 }
 
@@ -202,7 +205,7 @@ static void resolve_captures(Lower *l, FnLower *child, Span span) {
         BcCapture *c = &child->ir->captures[i];
         if (c->kind == CAP_STATE || c->kind == CAP_CLASS_VAR) {
             if (fn->facts->parent)
-                c->fallback = (uint16_t)capture_of_name(l, fn, child->captured.items[i], c->kind);
+                c->fallback = (uint16_t)lower_capture_name(l, fn, child->captured.items[i], c->kind);
             continue;
         }
         Var *var = (Var *)(uintptr_t)child->captured.items[i];
@@ -214,7 +217,7 @@ static void resolve_captures(Lower *l, FnLower *child, Span span) {
             c->kind = CAP_CARRIER;
             c->index = (uint16_t)var->carrier_index;
         } else {
-            child->ir->capture_atoms[i] = read_var(l, var, span);
+            child->ir->capture_atoms[i] = lower_read(l, var, span);
         }
     }
 }
@@ -227,56 +230,56 @@ static IrAtom read_own(Lower *l, Var *var, Span span) {
     uint32_t local = var->atom.index;
     if (var->carrier) return snap(l, local, span);
     if (var->kind == VAR_BINDING && !var->exists && !l->fn->current[local])
-        return bind0(l, IR_BINDING, var->binding, span);
+        return lower_bind0(l, IR_BINDING, var->binding, span);
     return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
 }
 
-IrAtom read_var(Lower *l, Var *var, Span span) {
+IrAtom lower_read(Lower *l, Var *var, Span span) {
     FnFacts *facts = l->fn->facts;
     if (var->kind == VAR_SELF && !var->writes) return ATOM(ATOM_SELF, 0);
     if (var->fn == facts) return read_own(l, var, span);
     if (ptr_set_has(&facts->writes, var)) return snap(l, outer_local(l, var), span);
-    return bind0(l, IR_CAPTURE, capture_of_var(l, l->fn, var), span);
+    return lower_bind0(l, IR_CAPTURE, capture_of_var(l, l->fn, var), span);
 }
 
-IrAtom write_var(Lower *l, Var *var, IrAtom value, Span span) {
-    uint32_t local = local_of(l, var);
+IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span) {
+    uint32_t local = lower_local(l, var);
     set_local(l, local, value, span);
     if (l->fn->ir->locals[local].mode == LOCAL_CARRIER) return value;
     return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
 }
 
-void bind_var(Lower *l, Var *var, IrAtom value, Span span) {
+void lower_param(Lower *l, Var *var, IrAtom value, Span span) {
     if (var->writes || var->carrier) {
         var->placed = false;
-        set_local(l, local_of(l, var), value, span);
+        set_local(l, lower_local(l, var), value, span);
         return;
     }
-    var->atom = keep(l, value, span);
+    var->atom = lower_keep(l, value, span);
     var->placed = true;
 }
 
-IrAtom read_self(Lower *l, Span span) {
+IrAtom lower_self(Lower *l, Span span) {
     Var *self = l->fn->facts->home->self_var;
-    return self ? read_var(l, self, span) : ATOM(ATOM_SELF, 0);
+    return self ? lower_read(l, self, span) : ATOM(ATOM_SELF, 0);
 }
 
 /* ---- operands ---- */
 
-void operands_begin(Lower *l, Operands *o, uint32_t capacity) {
+void lower_operands_begin(Lower *l, Operands *o, uint32_t capacity) {
     o->count = 0;
-    o->atoms = operands_new(l, capacity);
+    o->atoms = lower_atoms(l, capacity);
     o->at = capacity <= sizeof o->small / sizeof *o->small ? o->small
                                                            : ir_alloc(l->unit, capacity * sizeof *o->at);
 }
 
-void operands_add(Lower *l, Operands *o, IrAtom atom) {
+void lower_operands_add(Lower *l, Operands *o, IrAtom atom) {
     o->at[o->count] = l->fn->frame->stmt_count;
     o->atoms[o->count++] = atom;
 }
 
 /* From right to left, so that positions further left stay right. */
-void settle_operands(Lower *l, Operands *o, Span span) {
+void lower_operands_settle(Lower *l, Operands *o, Span span) {
     FnLower *fn = l->fn;
     if (fn->frame->ends) return;
     for (uint32_t i = o->count; i-- > 0;) {
@@ -297,14 +300,15 @@ void settle_operands(Lower *l, Operands *o, Span span) {
 
 /* ---- constructs ---- */
 
-IrStmt *construct_begin(Lower *l, IrConstructKind kind, uint32_t operand_count, uint32_t frames, Span span) {
-    IrStmt *s = emit(l, STMT_CONSTRUCT, span);
+IrStmt *lower_construct_begin(Lower *l, IrConstructKind kind, uint32_t operand_count, uint32_t frames,
+                              Span span) {
+    IrStmt *s = lower_stmt(l, STMT_CONSTRUCT, span);
     s->construct_kind = kind;
     s->construct = l->fn->ir->construct_count++;
     s->temp = l->fn->ir->temp_count++;
     s->imm = BC_NONE;
     s->operand_count = operand_count;
-    s->operands = operands_new(l, operand_count);
+    s->operands = lower_atoms(l, operand_count);
     s->frame_count = frames;
     s->frames = ir_alloc(l->unit, frames * sizeof *s->frames);
     s->snapshot = s->restore = kind == CONSTRUCT_ONDO || kind == CONSTRUCT_ENSURE;
@@ -315,11 +319,12 @@ static uint32_t *thread_locals(Lower *l, const PtrSet *threads) {
     if (!threads->count) return NULL;
     uint32_t *locals = ir_alloc(l->unit, threads->count * sizeof *locals);
     for (uint32_t i = 0; i < threads->count; i++)
-        locals[i] = local_of(l, (Var *)(uintptr_t)threads->items[i]);
+        locals[i] = lower_local(l, (Var *)(uintptr_t)threads->items[i]);
     return locals;
 }
 
-FrameMark frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind, const PtrSet *threads) {
+FrameMark lower_frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind,
+                            const PtrSet *threads) {
     FrameMark mark = {.outer = l->fn->frame, .frame = ir_frame_new(l->unit, kind)};
     construct->frames[index] = mark.frame;
     mark.frame->thread_count = threads->count;
@@ -328,13 +333,13 @@ FrameMark frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind k
     for (uint32_t i = 0; i < threads->count; i++) {
         uint32_t local = mark.frame->threads[i];
         mark.saved[i] = l->fn->current[local];
-        version_mint(l, local);
+        lower_mint(l, local);
     }
     l->fn->frame = mark.frame;
     return mark;
 }
 
-void frame_leave(Lower *l, FrameMark *mark, IrAtom value) {
+void lower_frame_leave(Lower *l, FrameMark *mark, IrAtom value) {
     if (!mark->frame->ends) mark->frame->value = value;
     l->fn->frame = mark->outer;
     for (uint32_t i = 0; i < mark->frame->thread_count; i++)
@@ -344,20 +349,20 @@ void frame_leave(Lower *l, FrameMark *mark, IrAtom value) {
 /* Rebinds are dead at the end of a method, but not where something is read after the last expression. */
 static bool may_discard(const Lower *l) {
     const FnFacts *facts = l->fn->facts;
-    return facts->home == facts && !facts->script && !sets_up_self(l, facts);
+    return facts->home == facts && !facts->script && !lower_sets_up_self(l, facts);
 }
 
-IrAtom construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos) {
+IrAtom lower_construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos) {
     construct->thread_count = threads->count;
     construct->threads = thread_locals(l, threads);
     if (threads->count && pos == POS_LAST && may_discard(l)) {
-        emit(l, STMT_DISCARD, construct->span)->construct = construct->construct;
+        lower_stmt(l, STMT_DISCARD, construct->span)->construct = construct->construct;
     } else {
         for (uint32_t i = 0; i < threads->count; i++) {
-            IrStmt *s = emit(l, STMT_REBIND, construct->span);
+            IrStmt *s = lower_stmt(l, STMT_REBIND, construct->span);
             s->construct = construct->construct;
             s->local = construct->threads[i];
-            s->version = version_mint(l, s->local);
+            s->version = lower_mint(l, s->local);
         }
     }
     return ATOM(ATOM_TEMP, construct->temp);
@@ -369,58 +374,58 @@ IrAtom construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Positio
 static IrAtom binding_value(Lower *l, Var *var, Span span) {
     FnFacts *facts = l->fn->facts;
     if (var->fn != facts && !ptr_set_has(&facts->reads, var) && !ptr_set_has(&facts->writes, var))
-        return bind2(l, IR_PATGET, NIL_ATOM, atom_int(1), 0, span);
+        return lower_bind2(l, IR_PATGET, NIL_ATOM, atom_int(1), 0, span);
     if (var->fn == facts && !var->carrier)
         return (IrAtom){ATOM_LOCAL, var->atom.index, l->fn->current[var->atom.index]};
-    return read_var(l, var, span);
+    return lower_read(l, var, span);
 }
 
 /* A script answers a Tuple of the value and its session variables. */
 static IrAtom script_answer(Lower *l, IrAtom value, Span span) {
     const PtrSet *bindings = &l->a->bindings;
-    IrAtom *operands = operands_new(l, bindings->count + 1);
+    IrAtom *operands = lower_atoms(l, bindings->count + 1);
     operands[0] = value;
     for (uint32_t i = 0; i < bindings->count; i++)
         operands[i + 1] = binding_value(l, (Var *)(uintptr_t)bindings->items[i], span);
-    return bind(l, IR_TUPLE, operands, bindings->count + 1, 0, 0, span);
+    return lower_bind(l, IR_TUPLE, operands, bindings->count + 1, 0, 0, span);
 }
 
 static void leave(Lower *l, IrStmtKind kind, IrAtom value, Span span) {
-    IrStmt *s = emit(l, kind, span);
-    s->operands = operands_new(l, 1);
+    IrStmt *s = lower_stmt(l, kind, span);
+    s->operands = lower_atoms(l, 1);
     s->operands[0] = value;
     s->operand_count = 1;
     l->fn->frame->ends = true;
 }
 
 static IrAtom class_of(Lower *l, IrAtom value, Span span) {
-    IrAtom *operands = operands_new(l, 1);
+    IrAtom *operands = lower_atoms(l, 1);
     operands[0] = value;
-    return bind(l, IR_SEND, operands, 1, symbol_const(l, l->a->names.class_), 0, span);
+    return lower_bind(l, IR_SEND, operands, 1, lower_symbol(l, l->a->names.class_), 0, span);
 }
 
-IrAtom instance_or_self(Lower *l, IrAtom value, Span span) {
+IrAtom lower_instance_or_self(Lower *l, IrAtom value, Span span) {
     static const PtrSet NONE = {0};
-    value = keep(l, value, span);
-    IrAtom own = class_of(l, read_self(l, span), span);
-    IrAtom same = bind2(l, IR_SEQ, class_of(l, value, span), own, 0, span);
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    value = lower_keep(l, value, span);
+    IrAtom own = class_of(l, lower_self(l, span), span);
+    IrAtom same = lower_bind2(l, IR_SEQ, class_of(l, value, span), own, 0, span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
     s->operands[0] = same;
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
-    frame_leave(l, &mark, value);
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
-    frame_leave(l, &mark, read_self(l, span));
-    return construct_end(l, s, &NONE, POS_VALUE);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, value);
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, lower_self(l, span));
+    return lower_construct_end(l, s, &NONE, POS_VALUE);
 }
 
-bool sets_up_self(const Lower *l, const FnFacts *facts) {
+bool lower_sets_up_self(const Lower *l, const FnFacts *facts) {
     return facts->test_self && facts->self_var->writes && facts->selector == l->a->names.set_up;
 }
 
-void emit_return(Lower *l, IrAtom value, Span span) {
+void lower_answer(Lower *l, IrAtom value, Span span) {
     FnFacts *facts = l->fn->facts;
     if (facts->home->script) value = script_answer(l, value, span);
-    if (sets_up_self(l, facts)) value = instance_or_self(l, value, span);
+    if (lower_sets_up_self(l, facts)) value = lower_instance_or_self(l, value, span);
     leave(l, facts->parent ? STMT_NONLOCAL : STMT_RETURN, value, span);
 }
 
@@ -435,7 +440,7 @@ static void bind_params(Lower *l, NodeList params, Span span) {
         if (!var) continue; /* `self` of a builder block, or a generated parameter */
         IrAtom value = {ATOM_LOCAL, i, 0};
         if (var->carrier) {
-            set_local(l, local_of(l, var), value, span);
+            set_local(l, lower_local(l, var), value, span);
         } else {
             var->atom = value;
             var->placed = true;
@@ -461,7 +466,7 @@ static void bind_bindings(Lower *l) {
     }
 }
 
-FnLower *function_begin(Lower *l, const FunctionSpec *spec) {
+FnLower *lower_function_begin(Lower *l, const FunctionSpec *spec) {
     FnLower *fn = ir_alloc(l->unit, sizeof *fn);
     FnFacts *facts = spec->facts;
     IrFunction *ir = ir_function_new(l->unit, &fn->index);
@@ -475,19 +480,19 @@ FnLower *function_begin(Lower *l, const FunctionSpec *spec) {
     ir->span = spec->span;
     ir->body = fn->frame = ir_frame_new(l->unit, facts->parent ? FRAME_BlockBody : FRAME_MethodBody);
     fn->tail_calls = !facts->parent && !facts->script && !facts->nlr_home && !facts->any_carrier &&
-                     !sets_up_self(l, facts);
+                     !lower_sets_up_self(l, facts);
     l->fn = fn;
     bind_params(l, spec->params, spec->span);
     if (facts->script) bind_bindings(l);
     if (!facts->parent && facts->self_var && facts->self_var->writes)
-        set_local(l, local_of(l, facts->self_var), ATOM(ATOM_SELF, 0), spec->span);
+        set_local(l, lower_local(l, facts->self_var), ATOM(ATOM_SELF, 0), spec->span);
     return fn;
 }
 
-uint32_t function_end(Lower *l, FnLower *fn, IrAtom value) {
+uint32_t lower_function_end(Lower *l, FnLower *fn, IrAtom value) {
     if (l->fn->frame == fn->ir->body && !fn->ir->body->ends) {
         if (fn->facts->script) value = script_answer(l, value, fn->ir->span);
-        if (sets_up_self(l, fn->facts)) value = instance_or_self(l, value, fn->ir->span);
+        if (lower_sets_up_self(l, fn->facts)) value = lower_instance_or_self(l, value, fn->ir->span);
         leave(l, STMT_RETURN, value, fn->ir->span);
     }
     if (!fn->facts->parent && fn->facts->nlr_home) fn->ir->flags |= FN_NLR_HOME;
@@ -504,9 +509,9 @@ static uint8_t closure_flags(const FnFacts *facts) {
 }
 
 static void emit_stateful_failure(Lower *l, Span span) {
-    IrStmt *s = emit(l, STMT_FAIL, span);
+    IrStmt *s = lower_stmt(l, STMT_FAIL, span);
     s->flags = FAIL_STATEFUL_BLOCK;
-    s->imm = text_const(l, "value");
+    s->imm = lower_text(l, "value");
     l->fn->frame->ends = true;
 }
 
@@ -521,13 +526,13 @@ IrAtom lower_closure(Lower *l, Node *block) {
                          .flags = closure_flags(facts),
                          .params = params,
                          .span = block->span};
-    FnLower *child = function_begin(l, &spec);
+    FnLower *child = lower_function_begin(l, &spec);
     IrAtom value = NIL_ATOM;
     if (facts->writes.count && !facts->channel)
         emit_stateful_failure(l, block->span);
     else
         value = lower_statements(l, block->as.block.body, facts->builder ? POS_LAST : POS_VALUE);
-    uint32_t index = function_end(l, child, value);
+    uint32_t index = lower_function_end(l, child, value);
     resolve_captures(l, child, block->span);
-    return bind0(l, IR_CLOSURE, index, block->span);
+    return lower_bind0(l, IR_CLOSURE, index, block->span);
 }

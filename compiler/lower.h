@@ -8,7 +8,8 @@
  *
  * An expression lowers to statements of the current frame (its prelude) and an atom (its value): the
  * ThreadedValue of ADR 0131. An atom that names a local must be read where it was made; whoever lowers
- * siblings calls settle_operands afterwards, which puts a Snap where a later sibling rebound it (section 1a).
+ * siblings calls lower_operands_settle afterwards, which puts a Snap where a later sibling rebound it
+ * (section 1a).
  */
 #ifndef BT_COMPILER_LOWER_H
 #define BT_COMPILER_LOWER_H
@@ -54,20 +55,21 @@ typedef struct Lower {
 #define NIL_ATOM ATOM(ATOM_NIL, 0)
 static inline IrAtom atom_int(int32_t i) { return ATOM(ATOM_INT, (uint32_t)i); }
 
-uint32_t symbol_const(Lower *l, const char *name);
-uint32_t text_const(Lower *l, const char *text);
+uint32_t lower_symbol(Lower *l, const char *name);
+uint32_t lower_text(Lower *l, const char *text);
 /* A statement at the end of the current frame. After the frame has ended it goes nowhere. */
-IrStmt *emit(Lower *l, IrStmtKind kind, Span span);
+IrStmt *lower_stmt(Lower *l, IrStmtKind kind, Span span);
 /* t = op operands; `operands` is kept. */
-IrAtom bind(Lower *l, IrOp op, IrAtom *operands, uint32_t count, uint32_t imm, uint8_t flags, Span span);
-IrAtom bind0(Lower *l, IrOp op, uint32_t imm, Span span);
-IrAtom bind1(Lower *l, IrOp op, IrAtom x, uint32_t imm, Span span);
-IrAtom bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span span);
-IrAtom *operands_new(Lower *l, uint32_t count);
+IrAtom lower_bind(Lower *l, IrOp op, IrAtom *operands, uint32_t count, uint32_t imm, uint8_t flags,
+                  Span span);
+IrAtom lower_bind0(Lower *l, IrOp op, uint32_t imm, Span span);
+IrAtom lower_bind1(Lower *l, IrOp op, IrAtom x, uint32_t imm, Span span);
+IrAtom lower_bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span span);
+IrAtom *lower_atoms(Lower *l, uint32_t count);
 /* The same variable now: the newest version, if the atom names a local. Only where nothing wrote it since. */
-IrAtom refresh(Lower *l, IrAtom atom);
+IrAtom lower_refresh(Lower *l, IrAtom atom);
 /* A temp that keeps the value of an atom. */
-IrAtom keep(Lower *l, IrAtom atom, Span span);
+IrAtom lower_keep(Lower *l, IrAtom atom, Span span);
 
 /* Operands in evaluation order; `at` holds the frame position at which each was read. */
 typedef struct {
@@ -76,37 +78,39 @@ typedef struct {
     uint32_t count;
     uint32_t small[6];
 } Operands;
-void operands_begin(Lower *l, Operands *o, uint32_t capacity);
-void operands_add(Lower *l, Operands *o, IrAtom atom);
-void settle_operands(Lower *l, Operands *o, Span span);
+void lower_operands_begin(Lower *l, Operands *o, uint32_t capacity);
+void lower_operands_add(Lower *l, Operands *o, IrAtom atom);
+void lower_operands_settle(Lower *l, Operands *o, Span span);
 
-IrAtom read_var(Lower *l, Var *var, Span span);
+IrAtom lower_read(Lower *l, Var *var, Span span);
 /* Assignment: the next version. Answers an atom with the value. */
-IrAtom write_var(Lower *l, Var *var, IrAtom value, Span span);
+IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span);
 /* A parameter or pattern variable gets its value. */
-void bind_var(Lower *l, Var *var, IrAtom value, Span span);
-IrAtom read_self(Lower *l, Span span);
-void emit_return(Lower *l, IrAtom value, Span span); /* ^ */
+void lower_param(Lower *l, Var *var, IrAtom value, Span span);
+IrAtom lower_self(Lower *l, Span span);
+void lower_answer(Lower *l, IrAtom value, Span span); /* ^ */
 /* A setUp that rebinds self: what the test gets as its receiver (semantics 1.1), the answer if that is an
  * instance of the class, else the rebound self. */
-bool sets_up_self(const Lower *l, const FnFacts *facts);
-IrAtom instance_or_self(Lower *l, IrAtom value, Span span);
-uint32_t capture_of_name(Lower *l, FnLower *fn, const char *name, BcCaptureKind kind);
+bool lower_sets_up_self(const Lower *l, const FnFacts *facts);
+IrAtom lower_instance_or_self(Lower *l, IrAtom value, Span span);
+uint32_t lower_capture_name(Lower *l, FnLower *fn, const char *name, BcCaptureKind kind);
 
 /* Frames of constructs. */
 typedef struct {
     IrFrame *outer, *frame;
     uint32_t *saved;
 } FrameMark;
-IrStmt *construct_begin(Lower *l, IrConstructKind kind, uint32_t operand_count, uint32_t frames, Span span);
-FrameMark frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind, const PtrSet *threads);
-void frame_leave(Lower *l, FrameMark *mark, IrAtom value);
+IrStmt *lower_construct_begin(Lower *l, IrConstructKind kind, uint32_t operand_count, uint32_t frames,
+                              Span span);
+FrameMark lower_frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind,
+                            const PtrSet *threads);
+void lower_frame_leave(Lower *l, FrameMark *mark, IrAtom value);
 /* Threads, and a REBIND for each (a DISCARD at the end of a MethodBody). Answers the construct's temp. */
-IrAtom construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos);
-uint32_t local_of(Lower *l, Var *var);
-uint32_t version_mint(Lower *l, uint32_t local);
+IrAtom lower_construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos);
+uint32_t lower_local(Lower *l, Var *var);
+uint32_t lower_mint(Lower *l, uint32_t local);
 /* A register local for a value that the construct brings (a loop index); NULL var: nameless. */
-uint32_t local_plain(Lower *l, const char *name);
+uint32_t lower_local_plain(Lower *l, const char *name);
 
 /* A function with its own body; `body` lowers it (the frame is open) and answers the value, or ends the
  * frame. */
@@ -118,8 +122,8 @@ typedef struct {
     NodeList params;
     Span span;
 } FunctionSpec;
-FnLower *function_begin(Lower *l, const FunctionSpec *spec);
-uint32_t function_end(Lower *l, FnLower *fn, IrAtom value);
+FnLower *lower_function_begin(Lower *l, const FunctionSpec *spec);
+uint32_t lower_function_end(Lower *l, FnLower *fn, IrAtom value);
 IrAtom lower_closure(Lower *l, Node *block);
 
 /* ---- lower_expr.c ---- */

@@ -8,17 +8,17 @@
 static IrAtom lower_int(Lower *l, const Node *node) {
     int64_t i = node->as.integer;
     if (i >= INT32_MIN && i <= INT32_MAX) return atom_int((int32_t)i);
-    return bind0(l, IR_CONST, ir_const_int(l->unit, i), node->span);
+    return lower_bind0(l, IR_CONST, ir_const_int(l->unit, i), node->span);
 }
 
 IrAtom lower_literal(Lower *l, const Node *node) {
     switch ((AstKind)node->kind) {
     case AST_INT: return lower_int(l, node);
-    case AST_FLOAT: return bind0(l, IR_CONST, ir_const_float(l->unit, node->as.real), node->span);
+    case AST_FLOAT: return lower_bind0(l, IR_CONST, ir_const_float(l->unit, node->as.real), node->span);
     case AST_STRING:
-        return bind0(l, IR_CONST, ir_const_string(l->unit, node->as.text.bytes, node->as.text.length),
-                     node->span);
-    case AST_SYMBOL: return bind0(l, IR_CONST, symbol_const(l, node->as.name), node->span);
+        return lower_bind0(l, IR_CONST, ir_const_string(l->unit, node->as.text.bytes, node->as.text.length),
+                           node->span);
+    case AST_SYMBOL: return lower_bind0(l, IR_CONST, lower_symbol(l, node->as.name), node->span);
     case AST_CHAR: return atom_int((int32_t)node->as.code_point);
     default: return NIL_ATOM;
     }
@@ -27,28 +27,28 @@ IrAtom lower_literal(Lower *l, const Node *node) {
 /* Elements left to right, then one operation over them. */
 static IrAtom lower_elements(Lower *l, IrOp op, NodeList list, Node *tail, Span span) {
     Operands o;
-    operands_begin(l, &o, list.count + (tail ? 1 : 0));
-    for (uint32_t i = 0; i < list.count; i++) operands_add(l, &o, lower_expr(l, list.items[i]));
-    if (tail) operands_add(l, &o, lower_expr(l, tail));
-    settle_operands(l, &o, span);
-    return bind(l, op, o.atoms, o.count, 0, 0, span);
+    lower_operands_begin(l, &o, list.count + (tail ? 1 : 0));
+    for (uint32_t i = 0; i < list.count; i++) lower_operands_add(l, &o, lower_expr(l, list.items[i]));
+    if (tail) lower_operands_add(l, &o, lower_expr(l, tail));
+    lower_operands_settle(l, &o, span);
+    return lower_bind(l, op, o.atoms, o.count, 0, 0, span);
 }
 
 static IrAtom lower_map(Lower *l, const Node *node) {
     NodeList pairs = node->as.list;
     Operands o;
-    operands_begin(l, &o, pairs.count * 2);
+    lower_operands_begin(l, &o, pairs.count * 2);
     for (uint32_t i = 0; i < pairs.count; i++) {
-        operands_add(l, &o, lower_expr(l, pairs.items[i]->as.pair.key));
-        operands_add(l, &o, lower_expr(l, pairs.items[i]->as.pair.value));
+        lower_operands_add(l, &o, lower_expr(l, pairs.items[i]->as.pair.key));
+        lower_operands_add(l, &o, lower_expr(l, pairs.items[i]->as.pair.value));
     }
-    settle_operands(l, &o, node->span);
-    return bind(l, IR_DICT, o.atoms, o.count, 0, 0, node->span);
+    lower_operands_settle(l, &o, node->span);
+    return lower_bind(l, IR_DICT, o.atoms, o.count, 0, 0, node->span);
 }
 
 static IrAtom lower_segment(Lower *l, Node *segment) {
     if (segment->kind == AST_STRING) return lower_literal(l, segment);
-    IrAtom *operands = operands_new(l, 1);
+    IrAtom *operands = lower_atoms(l, 1);
     operands[0] = lower_expr(l, segment);
     return lower_send_named(l, IR_SEND, l->a->names.display_string, operands, 1, segment->span);
 }
@@ -56,35 +56,36 @@ static IrAtom lower_segment(Lower *l, Node *segment) {
 static IrAtom lower_interp(Lower *l, const Node *node) {
     NodeList list = node->as.list;
     Operands o;
-    operands_begin(l, &o, list.count);
-    for (uint32_t i = 0; i < list.count; i++) operands_add(l, &o, lower_segment(l, list.items[i]));
-    settle_operands(l, &o, node->span);
-    return bind(l, IR_INTERP, o.atoms, o.count, 0, 0, node->span);
+    lower_operands_begin(l, &o, list.count);
+    for (uint32_t i = 0; i < list.count; i++) lower_operands_add(l, &o, lower_segment(l, list.items[i]));
+    lower_operands_settle(l, &o, node->span);
+    return lower_bind(l, IR_INTERP, o.atoms, o.count, 0, 0, node->span);
 }
 
 /* ---- names and fields ---- */
 
 static IrAtom lower_ident(Lower *l, const Node *node) {
-    if (node->facts) return read_var(l, node->facts, node->span);
+    if (node->facts) return lower_read(l, node->facts, node->span);
     const char *name = node->as.name;
-    if (name == l->a->names.self) return read_self(l, node->span);
+    if (name == l->a->names.self) return lower_self(l, node->span);
     if (name == l->a->names.true_) return ATOM(ATOM_TRUE, 0);
     if (name == l->a->names.false_) return ATOM(ATOM_FALSE, 0);
     return NIL_ATOM;
 }
 
 static IrAtom lower_class_name(Lower *l, const char *name, Span span) {
-    return bind0(l, IR_CLASS, symbol_const(l, name), span);
+    return lower_bind0(l, IR_CLASS, lower_symbol(l, name), span);
 }
 
 /* A home that blocks may be away from: actor state or a class variable. */
 static IrAtom bind_home(Lower *l, IrOp op, const char *name, const IrAtom *value, BcCaptureKind kind,
                         Span span) {
     bool in_block = l->fn->facts->parent != NULL;
-    if (in_block && !value) capture_of_name(l, l->fn, name, kind);
-    IrAtom *operands = operands_new(l, value ? 1 : 0);
+    if (in_block && !value) lower_capture_name(l, l->fn, name, kind);
+    IrAtom *operands = lower_atoms(l, value ? 1 : 0);
     if (value) operands[0] = *value;
-    return bind(l, op, operands, value ? 1 : 0, symbol_const(l, name), in_block ? SITE_IN_BLOCK : 0, span);
+    return lower_bind(l, op, operands, value ? 1 : 0, lower_symbol(l, name), in_block ? SITE_IN_BLOCK : 0,
+                      span);
 }
 
 static int32_t slot_of_field(const Lower *l, const char *name) {
@@ -99,11 +100,11 @@ static IrAtom lower_field(Lower *l, const Node *node) {
     if (home->class_side) return bind_home(l, IR_GETCV, name, NULL, CAP_CLASS_VAR, span);
     if (home->kind == FN_ACTOR_METHOD) return bind_home(l, IR_GETSTATE, name, NULL, CAP_STATE, span);
     int32_t slot = slot_of_field(l, name);
-    if (slot >= 0) return bind1(l, IR_GETSLOT, read_self(l, span), (uint32_t)slot, span);
+    if (slot >= 0) return lower_bind1(l, IR_GETSLOT, lower_self(l, span), (uint32_t)slot, span);
     /* A slot that only subclasses or builders know. */
-    IrAtom *operands = operands_new(l, 2);
-    operands[0] = read_self(l, span);
-    operands[1] = bind0(l, IR_CONST, symbol_const(l, name), span);
+    IrAtom *operands = lower_atoms(l, 2);
+    operands[0] = lower_self(l, span);
+    operands[1] = lower_bind0(l, IR_CONST, lower_symbol(l, name), span);
     return lower_send_named(l, IR_SENDSELF, l->a->names.field_at, operands, 2, span);
 }
 
@@ -115,15 +116,15 @@ static IrAtom lower_field_write(Lower *l, const Node *target, IrAtom value) {
     if (home->kind == FN_ACTOR_METHOD) return bind_home(l, IR_SETSTATE, name, &value, CAP_STATE, span);
     int32_t slot = slot_of_field(l, name);
     if (home->test_self && slot >= 0) {
-        value = keep(l, value, span);
-        IrAtom copy = bind2(l, IR_SETSLOT, read_self(l, span), value, (uint32_t)slot, span);
-        write_var(l, home->self_var, copy, span);
+        value = lower_keep(l, value, span);
+        IrAtom copy = lower_bind2(l, IR_SETSLOT, lower_self(l, span), value, (uint32_t)slot, span);
+        lower_write(l, home->self_var, copy, span);
         return value;
     }
     /* Raises immutable_value: the compiler rejects it, unless an @expect asked for it. */
-    IrAtom *operands = operands_new(l, 3);
-    operands[0] = read_self(l, span);
-    operands[1] = bind0(l, IR_CONST, symbol_const(l, name), span);
+    IrAtom *operands = lower_atoms(l, 3);
+    operands[0] = lower_self(l, span);
+    operands[1] = lower_bind0(l, IR_CONST, lower_symbol(l, name), span);
     operands[2] = value;
     return lower_send_named(l, IR_SENDSELF, l->a->names.field_at_put, operands, 3, span);
 }
@@ -132,7 +133,7 @@ static IrAtom lower_field_write(Lower *l, const Node *target, IrAtom value) {
 
 IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operands, uint32_t count,
                         Span span) {
-    return bind(l, op, operands, count, symbol_const(l, selector), 0, span);
+    return lower_bind(l, op, operands, count, lower_symbol(l, selector), 0, span);
 }
 
 static bool is_self_node(const Lower *l, const Node *node) {
@@ -165,8 +166,8 @@ static IrOp guard_op(IrOp op, bool *swap) {
 static IrAtom lower_operator(Lower *l, const Node *node, IrOp op, const Operands *o) {
     bool swap = false;
     if (l->guard) op = guard_op(op, &swap);
-    if (swap) return bind2(l, op, o->atoms[1], o->atoms[0], 0, node->span);
-    return bind(l, op, o->atoms, 2, 0, 0, node->span);
+    if (swap) return lower_bind2(l, op, o->atoms[1], o->atoms[0], 0, node->span);
+    return lower_bind(l, op, o->atoms, 2, 0, 0, node->span);
 }
 
 static Span send_span(const Node *send) {
@@ -178,32 +179,32 @@ static Span send_span(const Node *send) {
 static IrAtom finish_send(Lower *l, Node *send, const Node *receiver, Operands *o, Position pos) {
     const SelectorInfo *info = send->facts;
     Span span = send_span(send);
-    settle_operands(l, o, span);
+    lower_operands_settle(l, o, span);
     uint8_t flags;
     IrOp op = send_op(l, receiver, info, &flags);
     if (info && info->op != IR_SEND && info->op != IR_CALLBLOCK && op != IR_SENDSUPER)
         return lower_operator(l, send, info->op, o);
-    uint32_t name = symbol_const(l, send->as.send.selector);
+    uint32_t name = lower_symbol(l, send->as.send.selector);
     if (send->kind == AST_SEND && send->as.send.is_cast) {
-        bind(l, IR_CAST, o->atoms, o->count, name, flags & SITE_LITERAL_CLASS, span);
+        lower_bind(l, IR_CAST, o->atoms, o->count, name, flags & SITE_LITERAL_CLASS, span);
         return NIL_ATOM;
     }
     if (pos != POS_VALUE && l->fn->tail_calls && !l->fn->regions && (op == IR_SEND || op == IR_SENDSELF))
         flags |= IR_TAIL;
-    IrAtom answer = bind(l, op, o->atoms, o->count, name, flags, span);
+    IrAtom answer = lower_bind(l, op, o->atoms, o->count, name, flags, span);
     FnFacts *home = l->fn->facts->home;
-    if (op == IR_SENDSUPER && send->as.send.selector == l->a->names.set_up && sets_up_self(l, home))
-        write_var(l, home->self_var, instance_or_self(l, answer, span), span);
+    if (op == IR_SENDSUPER && send->as.send.selector == l->a->names.set_up && lower_sets_up_self(l, home))
+        lower_write(l, home->self_var, lower_instance_or_self(l, answer, span), span);
     return answer;
 }
 
 static void add_args(Lower *l, Operands *o, const Node *send) {
     for (uint32_t i = 0; i < send->as.send.args.count; i++)
-        operands_add(l, o, lower_expr(l, send->as.send.args.items[i]));
+        lower_operands_add(l, o, lower_expr(l, send->as.send.args.items[i]));
 }
 
 static IrAtom lower_receiver(Lower *l, Node *receiver) {
-    return receiver->kind == AST_SUPER ? read_self(l, receiver->span) : lower_expr(l, receiver);
+    return receiver->kind == AST_SUPER ? lower_self(l, receiver->span) : lower_expr(l, receiver);
 }
 
 static bool is_has_field(const Lower *l, const Node *send) {
@@ -248,12 +249,12 @@ static bool lower_character_send(Lower *l, Node *node, IrAtom *answer) {
     }
     if (selector == l->a->names.class_ && !argc) {
         lower_expr(l, node->as.send.receiver);
-        *answer = bind0(l, IR_CLASS, symbol_const(l, l->a->names.Character), node->span);
+        *answer = lower_bind0(l, IR_CLASS, lower_symbol(l, l->a->names.Character), node->span);
         return true;
     }
     const char *hidden = character_selector(l, selector);
     if (!hidden) return false;
-    IrAtom *operands = operands_new(l, 1);
+    IrAtom *operands = lower_atoms(l, 1);
     operands[0] = lower_expr(l, node->as.send.receiver);
     *answer = lower_send_named(l, IR_SEND, hidden, operands, 1, node->span);
     return true;
@@ -269,8 +270,8 @@ static IrAtom lower_send(Lower *l, Node *node, Position pos) {
         return bind_home(l, IR_HASCV, name, NULL, CAP_CLASS_VAR, node->span);
     }
     Operands o;
-    operands_begin(l, &o, node->as.send.args.count + 1);
-    operands_add(l, &o, lower_receiver(l, node->as.send.receiver));
+    lower_operands_begin(l, &o, node->as.send.args.count + 1);
+    lower_operands_add(l, &o, lower_receiver(l, node->as.send.receiver));
     add_args(l, &o, node);
     return finish_send(l, node, node->as.send.receiver, &o, pos);
 }
@@ -284,8 +285,8 @@ static IrAtom lower_cascade(Lower *l, Node *node, Position pos) {
     for (uint32_t i = 0; i < parts.count; i++) {
         Node *part = parts.items[i];
         Operands o;
-        operands_begin(l, &o, part->as.send.args.count + 1);
-        operands_add(l, &o, value);
+        lower_operands_begin(l, &o, part->as.send.args.count + 1);
+        lower_operands_add(l, &o, value);
         o.at[0] = read_at;
         add_args(l, &o, part);
         answer = finish_send(l, part, receiver, &o, i + 1 == parts.count ? pos : POS_VALUE);
@@ -299,14 +300,14 @@ static IrAtom lower_assign(Lower *l, const Node *node) {
     IrAtom value = lower_expr(l, node->as.assign.value);
     const Node *target = node->as.assign.target;
     if (target->kind == AST_FIELD) return lower_field_write(l, target, value);
-    return write_var(l, target->facts, value, node->span);
+    return lower_write(l, target->facts, value, node->span);
 }
 
 static IrAtom lower_return(Lower *l, const Node *node) {
     FnLower *fn = l->fn;
     Position pos = fn->facts->parent ? POS_VALUE : fn->frame == fn->ir->body ? POS_LAST : POS_TAIL;
     IrAtom value = lower_at(l, node->as.child, pos);
-    emit_return(l, value, node->span);
+    lower_answer(l, value, node->span);
     return NIL_ATOM;
 }
 
@@ -317,7 +318,7 @@ static IrAtom lower_primitive(Lower *l, const Node *node) {
     if (node->as.primitive.inferred)
         name = intern_format(l->a->intern, "%s%s>>%s", home->class_name ? home->class_name : "",
                              home->class_side ? " class" : "", home->selector);
-    return bind0(l, IR_PRIM, symbol_const(l, name), node->span);
+    return lower_bind0(l, IR_PRIM, lower_symbol(l, name), node->span);
 }
 
 /* ---- statements ---- */

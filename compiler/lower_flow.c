@@ -19,16 +19,17 @@ static Arm arm_value(IrAtom value) { return (Arm){.value = value}; }
 static void lower_arm(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind, Arm arm, Position pos) {
     PtrSet threads = {0};
     if (arm.block) threaded_locals_of(l->a, arm.block, &threads);
-    FrameMark mark = frame_enter(l, construct, index, kind, &threads);
+    FrameMark mark = lower_frame_enter(l, construct, index, kind, &threads);
     IrAtom value = NIL_ATOM;
     if (arm.block) {
         NodeList params = arm.block->as.block.params;
-        if (params.count) bind_var(l, params.items[0]->facts, refresh(l, arm.argument), arm.block->span);
+        if (params.count)
+            lower_param(l, params.items[0]->facts, lower_refresh(l, arm.argument), arm.block->span);
         value = lower_statements(l, arm.block->as.block.body, pos);
     } else {
-        value = refresh(l, arm.value);
+        value = lower_refresh(l, arm.value);
     }
-    frame_leave(l, &mark, value);
+    lower_frame_leave(l, &mark, value);
 }
 
 static Position inner(Position pos) { return pos == POS_LAST ? POS_TAIL : pos; }
@@ -39,13 +40,13 @@ static IrAtom lower_if(Lower *l, Span span, IrAtom condition, uint32_t imm, uint
     PtrSet threads = {0};
     if (yes.block) threaded_locals_of(l->a, yes.block, &threads);
     if (no.block) threaded_locals_of(l->a, no.block, &threads);
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
     s->operands[0] = condition;
     s->imm = imm;
     s->flags = argc;
     lower_arm(l, s, 0, FRAME_BranchArm, yes, inner(pos));
     lower_arm(l, s, 1, FRAME_BranchArm, no, inner(pos));
-    return construct_end(l, s, &threads, pos);
+    return lower_construct_end(l, s, &threads, pos);
 }
 
 static bool is_boolean(const Lower *l, const Node *node) {
@@ -66,7 +67,7 @@ static IrAtom untaken(const Node *block, IrAtom receiver) {
 static IrAtom lower_conditional(Lower *l, Node *node, const SelectorInfo *info, Position pos) {
     Node **args = node->as.send.args.items;
     IrAtom condition = lower_expr(l, node->as.send.receiver);
-    uint32_t imm = is_boolean(l, node->as.send.receiver) ? BC_NONE : symbol_const(l, info->text);
+    uint32_t imm = is_boolean(l, node->as.send.receiver) ? BC_NONE : lower_symbol(l, node->as.send.selector);
     uint8_t argc = (uint8_t)node->as.send.args.count;
     const IrAtom yes_atom = ATOM(ATOM_TRUE, 0), no_atom = ATOM(ATOM_FALSE, 0);
     Arm yes, no;
@@ -116,7 +117,7 @@ static IrAtom lower_nil_test(Lower *l, Node *node, const SelectorInfo *info, Pos
         break;
     }
     other.argument = value;
-    IrAtom test = bind1(l, IR_ISNIL, value, 0, node->span);
+    IrAtom test = lower_bind1(l, IR_ISNIL, value, 0, node->span);
     return lower_if(l, node->span, test, BC_NONE, 0, nil_arm, other, pos);
 }
 
@@ -124,32 +125,32 @@ static IrAtom lower_nil_test(Lower *l, Node *node, const SelectorInfo *info, Pos
 
 static void lower_loop_frame(Lower *l, IrStmt *s, uint32_t index, IrFrameKind kind, Node *block,
                              const PtrSet *threads) {
-    FrameMark mark = frame_enter(l, s, index, kind, threads);
+    FrameMark mark = lower_frame_enter(l, s, index, kind, threads);
     IrAtom value = lower_statements(l, literal_block(block)->as.block.body, POS_VALUE);
-    frame_leave(l, &mark, value);
+    lower_frame_leave(l, &mark, value);
 }
 
 static IrAtom lower_while(Lower *l, Node *node, const SelectorInfo *info, Position pos) {
     PtrSet threads = {0};
     threaded_locals_of(l->a, node, &threads);
-    IrStmt *s = construct_begin(l, CONSTRUCT_WHILE, 0, 2, node->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_WHILE, 0, 2, node->span);
     NodeList condition = literal_block(node->as.send.receiver)->as.block.body;
     bool certain = condition.count && is_boolean(l, condition.items[condition.count - 1]);
     s->negate = info->construct == CTRL_WHILE_FALSE;
-    s->imm = certain ? BC_NONE : symbol_const(l, info->text);
+    s->imm = certain ? BC_NONE : lower_symbol(l, node->as.send.selector);
     s->flags = 1;
     lower_loop_frame(l, s, 0, FRAME_Condition, node->as.send.receiver, &threads);
     lower_loop_frame(l, s, 1, FRAME_Loop, node->as.send.args.items[0], &threads);
-    construct_end(l, s, &threads, pos);
+    lower_construct_end(l, s, &threads, pos);
     return NIL_ATOM;
 }
 
 static IrAtom lower_repeat(Lower *l, Node *node, Position pos) {
     PtrSet threads = {0};
     threaded_locals_of(l->a, node, &threads);
-    IrStmt *s = construct_begin(l, CONSTRUCT_REPEAT, 0, 1, node->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_REPEAT, 0, 1, node->span);
     lower_loop_frame(l, s, 0, FRAME_Loop, node->as.send.receiver, &threads);
-    construct_end(l, s, &threads, pos);
+    lower_construct_end(l, s, &threads, pos);
     return NIL_ATOM;
 }
 
@@ -157,17 +158,18 @@ static IrAtom lower_repeat(Lower *l, Node *node, Position pos) {
 static void lower_count(Lower *l, Node *block, Var *index, const IrAtom range[3], const PtrSet *threads,
                         Position pos) {
     Span span = block->span;
-    IrStmt *s = construct_begin(l, CONSTRUCT_COUNT, 3, 1, span);
-    for (int i = 0; i < 3; i++) s->operands[i] = refresh(l, range[i]);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_COUNT, 3, 1, span);
+    for (int i = 0; i < 3; i++) s->operands[i] = lower_refresh(l, range[i]);
     bool plain = !index || index->carrier;
-    s->index_local = plain ? local_plain(l, index ? index->name : l->a->names.empty) : local_of(l, index);
-    FrameMark mark = frame_enter(l, s, 0, FRAME_Loop, threads);
-    version_mint(l, s->index_local);
+    s->index_local =
+        plain ? lower_local_plain(l, index ? index->name : l->a->names.empty) : lower_local(l, index);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_Loop, threads);
+    lower_mint(l, s->index_local);
     if (index && plain)
-        bind_var(l, index, (IrAtom){ATOM_LOCAL, s->index_local, l->fn->current[s->index_local]}, span);
+        lower_param(l, index, (IrAtom){ATOM_LOCAL, s->index_local, l->fn->current[s->index_local]}, span);
     IrAtom value = lower_statements(l, block->as.block.body, POS_VALUE);
-    frame_leave(l, &mark, value);
-    construct_end(l, s, threads, pos);
+    lower_frame_leave(l, &mark, value);
+    lower_construct_end(l, s, threads, pos);
 }
 
 /* true if all of the range that is not literal is an Integer. */
@@ -175,23 +177,23 @@ static IrAtom test_integers(Lower *l, const IrAtom *range, uint32_t count, Span 
     static const PtrSet NONE = {0};
     while (count && range[0].kind == ATOM_INT) range++, count--;
     if (!count) return ATOM(ATOM_TRUE, 0);
-    IrAtom test = bind1(l, IR_ISINT, refresh(l, range[0]), 0, span);
+    IrAtom test = lower_bind1(l, IR_ISINT, lower_refresh(l, range[0]), 0, span);
     bool more = false;
     for (uint32_t i = 1; i < count; i++) more = more || range[i].kind != ATOM_INT;
     if (!more) return test;
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
     s->operands[0] = test;
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
-    frame_leave(l, &mark, test_integers(l, range + 1, count - 1, span));
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
-    frame_leave(l, &mark, ATOM(ATOM_FALSE, 0));
-    return construct_end(l, s, &NONE, POS_VALUE);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, test_integers(l, range + 1, count - 1, span));
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, ATOM(ATOM_FALSE, 0));
+    return lower_construct_end(l, s, &NONE, POS_VALUE);
 }
 
 /* Anything but Integers gets the ordinary send, with nil for the block (does_not_understand, mostly). */
 static void lower_ordinary(Lower *l, Node *node, const Operands *o) {
-    IrAtom *operands = operands_new(l, o->count + 1);
-    for (uint32_t i = 0; i < o->count; i++) operands[i] = refresh(l, o->atoms[i]);
+    IrAtom *operands = lower_atoms(l, o->count + 1);
+    for (uint32_t i = 0; i < o->count; i++) operands[i] = lower_refresh(l, o->atoms[i]);
     operands[o->count] = NIL_ATOM;
     lower_send_named(l, IR_SEND, node->as.send.selector, operands, o->count + 1, node->span);
 }
@@ -201,10 +203,10 @@ static IrAtom lower_counted(Lower *l, Node *node, const SelectorInfo *info, Posi
     Node *block = literal_block(args.items[args.count - 1]);
     Var *index = block->as.block.params.count ? block->as.block.params.items[0]->facts : NULL;
     Operands o;
-    operands_begin(l, &o, 3);
-    operands_add(l, &o, lower_expr(l, node->as.send.receiver));
-    for (uint32_t i = 0; i + 1 < args.count; i++) operands_add(l, &o, lower_expr(l, args.items[i]));
-    settle_operands(l, &o, node->span);
+    lower_operands_begin(l, &o, 3);
+    lower_operands_add(l, &o, lower_expr(l, node->as.send.receiver));
+    for (uint32_t i = 0; i + 1 < args.count; i++) lower_operands_add(l, &o, lower_expr(l, args.items[i]));
+    lower_operands_settle(l, &o, node->span);
     bool times = info->construct == CTRL_TIMES;
     IrAtom range[3] = {times ? atom_int(1) : o.atoms[0], times ? o.atoms[0] : o.atoms[1],
                        o.count == 3 ? o.atoms[2] : atom_int(1)};
@@ -216,15 +218,15 @@ static IrAtom lower_counted(Lower *l, Node *node, const SelectorInfo *info, Posi
         return NIL_ATOM;
     }
     static const PtrSet NONE = {0};
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, node->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, node->span);
     s->operands[0] = test;
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &threads);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &threads);
     lower_count(l, block, index, range, &threads, POS_VALUE);
-    frame_leave(l, &mark, NIL_ATOM);
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
     lower_ordinary(l, node, &o);
-    frame_leave(l, &mark, NIL_ATOM);
-    construct_end(l, s, &threads, pos);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    lower_construct_end(l, s, &threads, pos);
     return NIL_ATOM;
 }
 
@@ -235,7 +237,7 @@ static IrAtom lower_on_do(Lower *l, Node *node, Position pos) {
     IrAtom filter = lower_expr(l, node->as.send.args.items[0]);
     PtrSet threads = {0};
     threaded_locals_of(l->a, node, &threads);
-    IrStmt *s = construct_begin(l, CONSTRUCT_ONDO, 1, 2, node->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_ONDO, 1, 2, node->span);
     s->operands[0] = filter;
     s->exception = l->fn->ir->temp_count++;
     l->fn->regions++;
@@ -243,18 +245,18 @@ static IrAtom lower_on_do(Lower *l, Node *node, Position pos) {
     lower_arm(l, s, 1, FRAME_Handler, (Arm){.block = handler, .argument = ATOM(ATOM_TEMP, s->exception)},
               POS_VALUE);
     l->fn->regions--;
-    return construct_end(l, s, &threads, pos);
+    return lower_construct_end(l, s, &threads, pos);
 }
 
 static IrAtom lower_ensure(Lower *l, Node *node, Position pos) {
     PtrSet threads = {0};
     threaded_locals_of(l->a, node, &threads);
-    IrStmt *s = construct_begin(l, CONSTRUCT_ENSURE, 0, 2, node->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_ENSURE, 0, 2, node->span);
     l->fn->regions++;
     lower_arm(l, s, 0, FRAME_Protected, arm_of(node->as.send.receiver), POS_VALUE);
     lower_arm(l, s, 1, FRAME_Cleanup, arm_of(node->as.send.args.items[0]), POS_VALUE);
     l->fn->regions--;
-    return construct_end(l, s, &threads, pos);
+    return lower_construct_end(l, s, &threads, pos);
 }
 
 /* ---- value of a literal block ---- */
@@ -263,10 +265,11 @@ static IrAtom lower_value(Lower *l, Node *node, Position pos) {
     Node *block = literal_block(node->as.send.receiver);
     NodeList params = block->as.block.params, args = node->as.send.args;
     Operands o;
-    operands_begin(l, &o, args.count);
-    for (uint32_t i = 0; i < args.count; i++) operands_add(l, &o, lower_expr(l, args.items[i]));
-    settle_operands(l, &o, node->span);
-    for (uint32_t i = 0; i < params.count; i++) bind_var(l, params.items[i]->facts, o.atoms[i], node->span);
+    lower_operands_begin(l, &o, args.count);
+    for (uint32_t i = 0; i < args.count; i++) lower_operands_add(l, &o, lower_expr(l, args.items[i]));
+    lower_operands_settle(l, &o, node->span);
+    for (uint32_t i = 0; i < params.count; i++)
+        lower_param(l, params.items[i]->facts, o.atoms[i], node->span);
     return lower_statements(l, block->as.block.body, pos);
 }
 

@@ -19,20 +19,20 @@ typedef IrAtom (*TestBody)(Lower *l, const Node *pattern, IrAtom value, const vo
 /* test and: [body of the pattern], as a conditional. */
 static IrAtom test_and(Lower *l, IrAtom test, TestBody body, const Node *pattern, IrAtom value,
                        const void *context) {
-    if (test.kind == ATOM_TRUE) return body(l, pattern, refresh(l, value), context);
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, pattern->span);
+    if (test.kind == ATOM_TRUE) return body(l, pattern, lower_refresh(l, value), context);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, pattern->span);
     s->operands[0] = test;
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
-    frame_leave(l, &mark, body(l, pattern, refresh(l, value), context));
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
-    frame_leave(l, &mark, ATOM(ATOM_FALSE, 0));
-    return construct_end(l, s, &NO_THREADS, POS_VALUE);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
+    lower_frame_leave(l, &mark, body(l, pattern, lower_refresh(l, value), context));
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
+    lower_frame_leave(l, &mark, ATOM(ATOM_FALSE, 0));
+    return lower_construct_end(l, s, &NO_THREADS, POS_VALUE);
 }
 
 static IrAtom test_pattern(Lower *l, const Node *p, IrAtom value, const void *context);
 
 static IrAtom part(Lower *l, IrAtom value, IrAtom key, uint32_t kind, Span span) {
-    return bind2(l, IR_PATGET, value, key, kind, span);
+    return lower_bind2(l, IR_PATGET, value, key, kind, span);
 }
 
 static bool is_open(const Node *p) { return p->kind == AST_PAT_WILD || p->kind == AST_PAT_VAR; }
@@ -58,15 +58,15 @@ static IrAtom test_element(Lower *l, const Node *p, IrAtom value, const void *co
     int32_t other = repeated(p, index);
     if (other < 0) return test_pattern(l, element, item, NULL);
     IrAtom first = part(l, value, atom_int(other + 1), kind, element->span);
-    return bind2(l, IR_SEQ, item, first, 0, element->span);
+    return lower_bind2(l, IR_SEQ, item, first, 0, element->span);
 }
 
 static IrAtom test_sequence(Lower *l, const Node *p, IrAtom value) {
     NodeList elements = p->as.pat_sequence.elements;
-    IrAtom size = bind1(l, IR_PATSIZE, value, sequence_part(p), p->span);
+    IrAtom size = lower_bind1(l, IR_PATSIZE, value, sequence_part(p), p->span);
     IrAtom want = atom_int((int32_t)elements.count);
-    IrAtom test = p->as.pat_sequence.rest ? bind2(l, IR_TLE, want, size, 0, p->span)
-                                          : bind2(l, IR_SEQ, size, want, 0, p->span);
+    IrAtom test = p->as.pat_sequence.rest ? lower_bind2(l, IR_TLE, want, size, 0, p->span)
+                                          : lower_bind2(l, IR_SEQ, size, want, 0, p->span);
     for (uint32_t i = 0; i < elements.count; i++) {
         if (is_open(elements.items[i]) && repeated(p, i) < 0) continue;
         test = test_and(l, test, test_element, p, value, &i);
@@ -81,14 +81,14 @@ static IrAtom map_key(Lower *l, const Node *key) {
 
 /* A part that may be missing: false if it is the hole, else the test of the pattern inside. */
 static IrAtom test_present(Lower *l, const Node *inner, IrAtom item) {
-    IrAtom hole = bind1(l, IR_ISHOLE, item, 0, inner->span);
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, inner->span);
+    IrAtom hole = lower_bind1(l, IR_ISHOLE, item, 0, inner->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, inner->span);
     s->operands[0] = hole;
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
-    frame_leave(l, &mark, ATOM(ATOM_FALSE, 0));
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
-    frame_leave(l, &mark, test_pattern(l, inner, item, NULL));
-    return construct_end(l, s, &NO_THREADS, POS_VALUE);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
+    lower_frame_leave(l, &mark, ATOM(ATOM_FALSE, 0));
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
+    lower_frame_leave(l, &mark, test_pattern(l, inner, item, NULL));
+    return lower_construct_end(l, s, &NO_THREADS, POS_VALUE);
 }
 
 static IrAtom test_pair(Lower *l, const Node *pair, IrAtom value, const void *context) {
@@ -98,8 +98,8 @@ static IrAtom test_pair(Lower *l, const Node *pair, IrAtom value, const void *co
 }
 
 static IrAtom test_map(Lower *l, const Node *p, IrAtom value) {
-    IrAtom size = bind1(l, IR_PATSIZE, value, PART_MAP, p->span);
-    IrAtom test = bind2(l, IR_TLE, atom_int(0), size, 0, p->span);
+    IrAtom size = lower_bind1(l, IR_PATSIZE, value, PART_MAP, p->span);
+    IrAtom test = lower_bind2(l, IR_TLE, atom_int(0), size, 0, p->span);
     for (uint32_t i = 0; i < p->as.list.count; i++)
         test = test_and(l, test, test_pair, p->as.list.items[i], value, NULL);
     return test;
@@ -110,21 +110,21 @@ static IrAtom result_part(Lower *l, const Node *p, IrAtom value) {
     const Node *arg = p->as.pat_ctor.args.items[0];
     bool ok = arg->as.ctor_arg.keyword == l->a->names.ok_keyword;
     const char *name = ok ? l->a->names.ok : l->a->names.error;
-    return part(l, value, bind0(l, IR_CONST, symbol_const(l, name), p->span), PART_RESULT, p->span);
+    return part(l, value, lower_bind0(l, IR_CONST, lower_symbol(l, name), p->span), PART_RESULT, p->span);
 }
 
 static IrAtom test_literal(Lower *l, const Node *p, IrAtom value) {
     const Node *literal = p->as.child;
-    return bind2(l, IR_SEQ, value, lower_literal(l, literal), 0, p->span);
+    return lower_bind2(l, IR_SEQ, value, lower_literal(l, literal), 0, p->span);
 }
 
 static IrAtom test_pattern(Lower *l, const Node *p, IrAtom value, const void *context) {
     (void)context;
     switch ((AstKind)p->kind) {
-    case AST_PAT_NIL: return bind1(l, IR_ISNIL, value, 0, p->span);
+    case AST_PAT_NIL: return lower_bind1(l, IR_ISNIL, value, 0, p->span);
     case AST_PAT_LITERAL: return test_literal(l, p, value);
     case AST_PAT_TYPE:
-        return bind1(l, IR_TYPETEST, value, symbol_const(l, p->as.pat_type.class_name), p->span);
+        return lower_bind1(l, IR_TYPETEST, value, lower_symbol(l, p->as.pat_type.class_name), p->span);
     case AST_PAT_TUPLE:
     case AST_PAT_ARRAY: return test_sequence(l, p, value);
     case AST_PAT_MAP: return test_map(l, p, value);
@@ -160,10 +160,10 @@ static void bind_name(Lower *l, const Node *p, IrAtom value, bool for_guard) {
     Var *var = p->facts;
     if (!var) return;
     if (!for_guard) {
-        bind_var(l, var, value, p->span);
+        lower_param(l, var, value, p->span);
         return;
     }
-    var->atom = keep(l, value, p->span);
+    var->atom = lower_keep(l, value, p->span);
     var->placed = true;
 }
 
@@ -179,7 +179,7 @@ static void bind_sequence(Lower *l, const Node *p, IrAtom value, bool for_guard)
     const Node *rest = p->as.pat_sequence.rest;
     if (!rest || rest->kind != AST_PAT_VAR) return;
     IrAtom from = atom_int((int32_t)elements.count + 1);
-    bind_name(l, rest, bind2(l, IR_PATREST, value, from, PART_ARRAY, rest->span), for_guard);
+    bind_name(l, rest, lower_bind2(l, IR_PATREST, value, from, PART_ARRAY, rest->span), for_guard);
 }
 
 static void bind_pattern(Lower *l, const Node *p, IrAtom value, bool for_guard) {
@@ -224,7 +224,7 @@ static IrAtom guard_body(Lower *l, const Node *pattern, IrAtom value, const void
     IrAtom g = lower_statements(l, body, POS_VALUE);
     l->guard = outer;
     if (body.count && compares(body.items[body.count - 1])) return g;
-    return bind2(l, IR_SEQ, g, ATOM(ATOM_TRUE, 0), 0, guard->span);
+    return lower_bind2(l, IR_SEQ, g, ATOM(ATOM_TRUE, 0), 0, guard->span);
 }
 
 /* ---- arms ---- */
@@ -236,23 +236,23 @@ typedef struct {
 } OpenArm;
 
 static IrAtom lower_body(Lower *l, const Node *arm, IrAtom value, Position pos) {
-    bind_pattern(l, arm->as.arm.pattern, refresh(l, value), false);
+    bind_pattern(l, arm->as.arm.pattern, lower_refresh(l, value), false);
     return lower_at(l, arm->as.arm.body, pos);
 }
 
 static IrAtom arm_test(Lower *l, const Node *arm, IrAtom value) {
     const Node *pattern = arm->as.arm.pattern;
-    IrAtom test = test_pattern(l, pattern, refresh(l, value), NULL);
+    IrAtom test = test_pattern(l, pattern, lower_refresh(l, value), NULL);
     if (!arm->as.arm.guard) return test;
     return test_and(l, test, guard_body, pattern, value, arm->as.arm.guard);
 }
 
 static void emit_fail(Lower *l, uint8_t kind, IrAtom value, Span span) {
-    IrStmt *s = emit(l, STMT_FAIL, span);
+    IrStmt *s = lower_stmt(l, STMT_FAIL, span);
     s->flags = kind;
     s->imm = BC_NONE;
-    s->operands = operands_new(l, 1);
-    s->operands[0] = refresh(l, value);
+    s->operands = lower_atoms(l, 1);
+    s->operands[0] = lower_refresh(l, value);
     s->operand_count = 1;
     l->fn->frame->ends = true;
 }
@@ -279,24 +279,24 @@ static IrAtom lower_chain(Lower *l, Node *match, NodeList arms, IrAtom value, Va
         }
         OpenArm *o = &open[depth++];
         o->threads = writes_from(l, arms, i, miss);
-        o->construct = construct_begin(l, CONSTRUCT_IF, 1, 2, arm->span);
+        o->construct = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, arm->span);
         o->construct->operands[0] = test;
         PtrSet own = {0}, rest = writes_from(l, arms, i + 1, miss);
         threaded_locals_of(l->a, arm, &own);
-        o->mark = frame_enter(l, o->construct, 0, FRAME_BranchArm, &own);
-        frame_leave(l, &o->mark, lower_body(l, arm, value, inner));
-        o->mark = frame_enter(l, o->construct, 1, FRAME_BranchArm, &rest);
+        o->mark = lower_frame_enter(l, o->construct, 0, FRAME_BranchArm, &own);
+        lower_frame_leave(l, &o->mark, lower_body(l, arm, value, inner));
+        o->mark = lower_frame_enter(l, o->construct, 1, FRAME_BranchArm, &rest);
     }
     if (i == arms.count) {
         if (miss)
-            write_var(l, miss, ATOM(ATOM_TRUE, 0), match->span);
+            lower_write(l, miss, ATOM(ATOM_TRUE, 0), match->span);
         else
             emit_fail(l, FAIL_CASE_CLAUSE, value, match->span);
     }
     while (depth) {
         OpenArm *o = &open[--depth];
-        frame_leave(l, &o->mark, answer);
-        answer = construct_end(l, o->construct, &o->threads, depth ? inner : pos);
+        lower_frame_leave(l, &o->mark, answer);
+        answer = lower_construct_end(l, o->construct, &o->threads, depth ? inner : pos);
     }
     return answer;
 }
@@ -313,33 +313,33 @@ static IrAtom lower_long_match(Lower *l, Node *match, IrAtom value) {
     NodeList arms = match->as.match.arms;
     Var *miss = hidden_var(l, l->a->names.miss), *result = hidden_var(l, l->a->names.matched);
     Span span = match->span;
-    value = keep(l, value, span);
-    write_var(l, miss, ATOM(ATOM_TRUE, 0), span);
-    write_var(l, result, NIL_ATOM, span);
+    value = lower_keep(l, value, span);
+    lower_write(l, miss, ATOM(ATOM_TRUE, 0), span);
+    lower_write(l, result, NIL_ATOM, span);
     for (uint32_t from = 0; from < arms.count; from += MAX_CHAIN) {
         uint32_t count = arms.count - from < MAX_CHAIN ? arms.count - from : MAX_CHAIN;
         NodeList chain = {arms.items + from, count};
         PtrSet threads = writes_from(l, chain, 0, miss);
         ptr_set_add(&threads, l->a->arena, result);
-        IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
-        s->operands[0] = read_var(l, miss, span);
-        FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &threads);
-        write_var(l, miss, ATOM(ATOM_FALSE, 0), span);
-        write_var(l, result, lower_chain(l, match, chain, value, miss, POS_VALUE), span);
-        frame_leave(l, &mark, NIL_ATOM);
-        mark = frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
-        frame_leave(l, &mark, NIL_ATOM);
-        construct_end(l, s, &threads, POS_VALUE);
+        IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+        s->operands[0] = lower_read(l, miss, span);
+        FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &threads);
+        lower_write(l, miss, ATOM(ATOM_FALSE, 0), span);
+        lower_write(l, result, lower_chain(l, match, chain, value, miss, POS_VALUE), span);
+        lower_frame_leave(l, &mark, NIL_ATOM);
+        mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
+        lower_frame_leave(l, &mark, NIL_ATOM);
+        lower_construct_end(l, s, &threads, POS_VALUE);
     }
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
-    s->operands[0] = read_var(l, miss, span);
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    s->operands[0] = lower_read(l, miss, span);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
     emit_fail(l, FAIL_CASE_CLAUSE, value, span);
-    frame_leave(l, &mark, NIL_ATOM);
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
-    frame_leave(l, &mark, NIL_ATOM);
-    construct_end(l, s, &NO_THREADS, POS_VALUE);
-    return read_var(l, result, span);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    lower_construct_end(l, s, &NO_THREADS, POS_VALUE);
+    return lower_read(l, result, span);
 }
 
 IrAtom lower_match(Lower *l, Node *match, Position pos) {
@@ -351,48 +351,50 @@ IrAtom lower_match(Lower *l, Node *match, Position pos) {
 /* ---- destructuring ---- */
 
 static void fail_unless(Lower *l, IrAtom test, IrAtom value, const Node *p, bool tuple) {
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, p->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, p->span);
     s->operands[0] = test;
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
-    frame_leave(l, &mark, NIL_ATOM);
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NO_THREADS);
     if (tuple)
-        bind2(l, IR_DESTRUCT, refresh(l, value), atom_int(1), PART_TUPLE,
-              p->span); /* raises for what is no Tuple */
+        lower_bind2(l, IR_DESTRUCT, lower_refresh(l, value), atom_int(1), PART_TUPLE,
+                    p->span); /* raises for what is no Tuple */
     emit_fail(l, FAIL_BADMATCH, value, p->span);
-    frame_leave(l, &mark, NIL_ATOM);
-    construct_end(l, s, &NO_THREADS, POS_VALUE);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    lower_construct_end(l, s, &NO_THREADS, POS_VALUE);
 }
 
 static void assign_element(Lower *l, const Node *element, IrAtom item, IrAtom whole) {
     if (element->kind == AST_PAT_VAR)
-        write_var(l, element->facts, item, element->span);
+        lower_write(l, element->facts, item, element->span);
     else if (element->kind == AST_PAT_LITERAL)
         fail_unless(l, test_literal(l, element, item), whole, element, false);
     else if (element->kind == AST_PAT_NIL)
-        fail_unless(l, bind1(l, IR_ISNIL, item, 0, element->span), whole, element, false);
+        fail_unless(l, lower_bind1(l, IR_ISNIL, item, 0, element->span), whole, element, false);
 }
 
 static void assign_sequence(Lower *l, const Node *p, IrAtom value) {
     NodeList elements = p->as.pat_sequence.elements;
     uint32_t kind = sequence_part(p);
     if (kind == PART_TUPLE) {
-        IrAtom size = bind1(l, IR_PATSIZE, value, PART_TUPLE, p->span);
-        fail_unless(l, bind2(l, IR_SEQ, size, atom_int((int32_t)elements.count), 0, p->span), value, p, true);
+        IrAtom size = lower_bind1(l, IR_PATSIZE, value, PART_TUPLE, p->span);
+        fail_unless(l, lower_bind2(l, IR_SEQ, size, atom_int((int32_t)elements.count), 0, p->span), value, p,
+                    true);
     }
     for (uint32_t i = 0; i < elements.count; i++) {
-        IrAtom item = bind2(l, IR_DESTRUCT, value, atom_int((int32_t)i + 1), kind, elements.items[i]->span);
+        IrAtom item =
+            lower_bind2(l, IR_DESTRUCT, value, atom_int((int32_t)i + 1), kind, elements.items[i]->span);
         assign_element(l, elements.items[i], item, value);
     }
     const Node *rest = p->as.pat_sequence.rest;
     if (!rest || rest->kind != AST_PAT_VAR) return;
     IrAtom from = atom_int((int32_t)elements.count + 1);
-    write_var(l, rest->facts, bind2(l, IR_PATREST, value, from, PART_ARRAY, rest->span), rest->span);
+    lower_write(l, rest->facts, lower_bind2(l, IR_PATREST, value, from, PART_ARRAY, rest->span), rest->span);
 }
 
 IrAtom lower_destructure(Lower *l, Node *node) {
     const Node *p = node->as.destructure.pattern;
-    IrAtom value = keep(l, lower_expr(l, node->as.destructure.value), node->span);
+    IrAtom value = lower_keep(l, lower_expr(l, node->as.destructure.value), node->span);
     if (p->kind != AST_PAT_MAP) {
         assign_sequence(l, p, value);
         return NIL_ATOM;
@@ -400,7 +402,7 @@ IrAtom lower_destructure(Lower *l, Node *node) {
     for (uint32_t i = 0; i < p->as.list.count; i++) {
         const Node *pair = p->as.list.items[i];
         IrAtom key = map_key(l, pair->as.pair.key);
-        IrAtom item = bind2(l, IR_DESTRUCT, value, key, PART_MAP, pair->span);
+        IrAtom item = lower_bind2(l, IR_DESTRUCT, value, key, PART_MAP, pair->span);
         assign_element(l, pair->as.pair.value, item, value);
     }
     return NIL_ATOM;

@@ -55,19 +55,19 @@ static BcMethod *method_add(UnitLower *u, const char *selector, uint32_t functio
 /* ---- methods of the source ---- */
 
 static uint32_t lower_spoiled(Lower *l, FnLower *fn, const char *text) {
-    IrStmt *s = emit(l, STMT_FAIL, fn->ir->span);
+    IrStmt *s = lower_stmt(l, STMT_FAIL, fn->ir->span);
     s->flags = FAIL_COMPILE_ERROR;
-    s->imm = text_const(l, text);
+    s->imm = lower_text(l, text);
     l->fn->frame->ends = true;
-    return function_end(l, fn, NIL_ATOM);
+    return lower_function_end(l, fn, NIL_ATOM);
 }
 
 static uint32_t lower_method(Lower *l, FnFacts *facts, NodeList params, NodeList body, Span span) {
     FunctionSpec spec = {
         .facts = facts, .kind = facts->kind, .name = facts->selector, .params = params, .span = span};
-    FnLower *fn = function_begin(l, &spec);
+    FnLower *fn = lower_function_begin(l, &spec);
     if (facts->spoiled) return lower_spoiled(l, fn, facts->spoiled);
-    return function_end(l, fn, lower_statements(l, body, POS_LAST));
+    return lower_function_end(l, fn, lower_statements(l, body, POS_LAST));
 }
 
 static uint8_t method_flags(const Lower *l, const MethodDecl *m, bool class_side) {
@@ -130,20 +130,20 @@ static FnLower *generated_begin(Lower *l, ClassInfo *c, const char *selector, bo
                          .name = selector,
                          .params = generated_params(l, params),
                          .span = span};
-    return function_begin(l, &spec);
+    return lower_function_begin(l, &spec);
 }
 
 static const IrAtom SELF = {ATOM_SELF, 0, 0};
 static IrAtom param_atom(uint32_t i) { return (IrAtom){ATOM_LOCAL, i, 0}; }
 
 static IrAtom send1(Lower *l, IrOp op, const char *selector, IrAtom receiver, Span span) {
-    IrAtom *operands = operands_new(l, 1);
+    IrAtom *operands = lower_atoms(l, 1);
     operands[0] = receiver;
     return lower_send_named(l, op, selector, operands, 1, span);
 }
 
 static IrAtom send2(Lower *l, IrOp op, const char *selector, IrAtom receiver, IrAtom argument, Span span) {
-    IrAtom *operands = operands_new(l, 2);
+    IrAtom *operands = lower_atoms(l, 2);
     operands[0] = receiver;
     operands[1] = argument;
     return lower_send_named(l, op, selector, operands, 2, span);
@@ -161,14 +161,14 @@ static void add_defaults(UnitLower *u, ClassInfo *c) {
     FieldDeclList fields = c->decl->fields;
     FunctionSpec spec = {
         .facts = c->defaults, .kind = FN_CLASS_METHOD, .name = l->a->names.defaults, .span = c->decl->span};
-    FnLower *fn = function_begin(l, &spec);
-    IrAtom *operands = operands_new(l, fields.count);
+    FnLower *fn = lower_function_begin(l, &spec);
+    IrAtom *operands = lower_atoms(l, fields.count);
     for (uint32_t i = 0; i < fields.count; i++) {
         Node *value = fields.items[i]->default_value;
-        operands[i] = value ? keep(l, lower_expr(l, value), fields.items[i]->span) : NIL_ATOM;
+        operands[i] = value ? lower_keep(l, lower_expr(l, value), fields.items[i]->span) : NIL_ATOM;
     }
-    IrAtom own = bind(l, IR_TUPLE, operands, fields.count, 0, 0, c->decl->span);
-    uint32_t function = function_end(l, fn, append_slots(l, c, own, c->decl->span));
+    IrAtom own = lower_bind(l, IR_TUPLE, operands, fields.count, 0, 0, c->decl->span);
+    uint32_t function = lower_function_end(l, fn, append_slots(l, c, own, c->decl->span));
     method_add(u, l->a->names.defaults, function, METHOD_GENERATED | METHOD_DIRECT, true);
 }
 
@@ -178,10 +178,10 @@ static void add_reader(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
     FnLower *fn = generated_begin(l, c, f->name, false, 0, f->span);
     IrAtom value;
     if (c->kind == BC_KIND_ACTOR)
-        value = bind0(l, IR_GETSTATE, symbol_const(l, f->name), f->span);
+        value = lower_bind0(l, IR_GETSTATE, lower_symbol(l, f->name), f->span);
     else
-        value = bind1(l, IR_GETSLOT, SELF, (uint32_t)ptr_set_index(&c->fields, f->name), f->span);
-    BcMethod *m = method_add(u, f->name, function_end(l, fn, value), METHOD_GENERATED, false);
+        value = lower_bind1(l, IR_GETSLOT, SELF, (uint32_t)ptr_set_index(&c->fields, f->name), f->span);
+    BcMethod *m = method_add(u, f->name, lower_function_end(l, fn, value), METHOD_GENERATED, false);
     m->doc = text_of(f->doc.bytes, f->doc.length);
 }
 
@@ -192,8 +192,8 @@ static void add_setter(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
     if (name_map_get(&c->methods, selector)) return;
     FnLower *fn = generated_begin(l, c, selector, false, 1, f->span);
     uint32_t slot = (uint32_t)ptr_set_index(&c->fields, f->name);
-    IrAtom value = bind2(l, IR_SETSLOT, SELF, param_atom(0), slot, f->span);
-    method_add(u, selector, function_end(l, fn, value), METHOD_GENERATED, false);
+    IrAtom value = lower_bind2(l, IR_SETSLOT, SELF, param_atom(0), slot, f->span);
+    method_add(u, selector, lower_function_end(l, fn, value), METHOD_GENERATED, false);
 }
 
 static const char *constructor_selector(Lower *l, FieldDeclList fields) {
@@ -214,23 +214,23 @@ static const char *constructor_selector(Lower *l, FieldDeclList fields) {
 static IrAtom constructor_body(Lower *l, ClassInfo *c, Span span) {
     static const PtrSet NONE = {0};
     uint32_t count = c->decl->fields.count;
-    IrAtom name = bind0(l, IR_CLASS, symbol_const(l, c->name), span);
-    IrStmt *s = construct_begin(l, CONSTRUCT_IF, 1, 2, span);
-    s->operands[0] = bind2(l, IR_SEQ, SELF, name, 0, span);
-    FrameMark mark = frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
-    IrAtom *operands = operands_new(l, count);
+    IrAtom name = lower_bind0(l, IR_CLASS, lower_symbol(l, c->name), span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
+    s->operands[0] = lower_bind2(l, IR_SEQ, SELF, name, 0, span);
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
+    IrAtom *operands = lower_atoms(l, count);
     for (uint32_t i = 0; i < count; i++) operands[i] = param_atom(i);
-    IrAtom slots = bind(l, IR_TUPLE, operands, count, 0, 0, span);
+    IrAtom slots = lower_bind(l, IR_TUPLE, operands, count, 0, 0, span);
     if (c->inherited_fields || !c->superclass || !c->superclass->known)
         slots = append_slots(l, c, slots, span);
-    frame_leave(l, &mark, send2(l, IR_SENDSELF, l->a->names.make, SELF, slots, span));
-    mark = frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, send2(l, IR_SENDSELF, l->a->names.make, SELF, slots, span));
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
     IrAtom all = send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
     IrAtom made = send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
     for (uint32_t i = 0; i < count; i++)
-        made = bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
-    frame_leave(l, &mark, made);
-    return construct_end(l, s, &NONE, POS_VALUE);
+        made = lower_bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
+    lower_frame_leave(l, &mark, made);
+    return lower_construct_end(l, s, &NONE, POS_VALUE);
 }
 
 static void add_constructor(UnitLower *u, ClassInfo *c) {
@@ -240,7 +240,7 @@ static void add_constructor(UnitLower *u, ClassInfo *c) {
     Span span = c->decl->span;
     FnLower *fn = generated_begin(l, c, selector, true, c->decl->fields.count, span);
     IrAtom value = constructor_body(l, c, span);
-    method_add(u, selector, function_end(l, fn, value), METHOD_GENERATED | METHOD_DIRECT, true);
+    method_add(u, selector, lower_function_end(l, fn, value), METHOD_GENERATED | METHOD_DIRECT, true);
 }
 
 static void add_generated(UnitLower *u, ClassInfo *c) {
@@ -276,8 +276,8 @@ static bool allows_nil(const Node *type) {
 static uint32_t lower_default(Lower *l, FieldDecl *f) {
     FnFacts *facts = f->facts;
     FunctionSpec spec = {.facts = facts, .kind = FN_CLASS_METHOD, .name = facts->selector, .span = f->span};
-    FnLower *fn = function_begin(l, &spec);
-    return function_end(l, fn, lower_expr(l, f->default_value));
+    FnLower *fn = lower_function_begin(l, &spec);
+    return lower_function_end(l, fn, lower_expr(l, f->default_value));
 }
 
 static BcField *fields_of(UnitLower *u, FieldDeclList list, bool class_side) {
@@ -361,8 +361,8 @@ static void lower_script(UnitLower *u) {
     const PtrSet *bindings = &l->a->bindings;
     if (!l->a->script) return;
     FunctionSpec spec = {.facts = l->a->script, .kind = FN_SCRIPT, .span = l->a->module->span};
-    FnLower *fn = function_begin(l, &spec);
-    shell->script = function_end(l, fn, lower_statements(l, l->a->module->statements, POS_VALUE));
+    FnLower *fn = lower_function_begin(l, &spec);
+    shell->script = lower_function_end(l, fn, lower_statements(l, l->a->module->statements, POS_VALUE));
     shell->bindings = bindings->count ? calloc(bindings->count, sizeof *shell->bindings) : NULL;
     for (uint32_t i = 0; shell->bindings && i < bindings->count; i++)
         shell->bindings[shell->binding_count++] = name_text(((const Var *)bindings->items[i])->name);
