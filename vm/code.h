@@ -28,17 +28,18 @@ typedef struct {
 enum { FN_TRANSIENT = 64, FN_LEAF_PRIM = 128 /* the body begins with PRIM */ };
 
 typedef struct Function {
-    CodeUnit *unit;
+    /* what a call reads stands together, in one cache line */
     const Instr *code;
     Site *sites;
-    const BcFunction *bc; /* regions, lines, captures, spans */
-    Value name;           /* selector symbol */
-    Value class_name;     /* symbol or nil */
+    PrimStatus (*prim)(Process *p, Value *args, unsigned argc,
+                       Value *result); /* of the PRIM the body begins with, or NULL */
     uint16_t param_count, register_count, capture_count;
     uint8_t kind, home_kind, flags;
     bool class_side;
-    PrimStatus (*prim)(Process *p, Value *args, unsigned argc,
-                       Value *result); /* of the PRIM the body begins with, or NULL */
+    CodeUnit *unit;
+    const BcFunction *bc; /* regions, lines, captures, spans */
+    Value name;           /* selector symbol */
+    Value class_name;     /* symbol or nil */
 } Function;
 
 struct CodeUnit {
