@@ -136,5 +136,7 @@ void check_field(Analysis *a, Node *node, bool write) {
                    "Undefined class variable `%s` on class `%s`", name, c->name);
         return;
     }
-    if (write && home->kind != FN_ACTOR_METHOD && !home->test_self) check_value_write(a, node, name);
+    bool guessed = c->superclass && !c->superclass->known; /* its kind is reported as unknown already */
+    if (write && home->kind != FN_ACTOR_METHOD && !home->test_self && !guessed)
+        check_value_write(a, node, name);
 }

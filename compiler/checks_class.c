@@ -10,7 +10,7 @@ static bool hidden_name(const Analysis *a, const char *name) {
 /* ---- fields ---- */
 
 static void check_keyword(Analysis *a, const ClassInfo *c, const FieldDecl *f) {
-    if (a->options->stdlib) return;
+    if (a->options->stdlib || (c->superclass && !c->superclass->known)) return;
     const char *why = NULL;
     if (c->kind == BC_KIND_OBJECT)
         why = "Object subclass cannot have instance data declarations; use Value or Actor";

@@ -581,6 +581,11 @@ static void bind_pattern(Analysis *a, Node *p, bool in_arm) {
         for (uint32_t i = 0; i < p->as.pat_ctor.args.count; i++)
             bind_pattern(a, p->as.pat_ctor.args.items[i]->as.ctor_arg.pattern, in_arm);
         return;
+    case AST_PAT_BINARY:
+        for (uint32_t i = 0; i < p->as.list.count; i++)
+            if (p->as.list.items[i]->kind == AST_SEGMENT)
+                bind_pattern(a, p->as.list.items[i]->as.segment.value, in_arm);
+        return;
     default: return;
     }
 }
