@@ -69,7 +69,7 @@ static Node *parse_type_operators(Parser *p) {
         else if (kind != wanted)
             parser_error_here(
                 p,
-                "Cannot mix `&` and `\\` in a type annotation without parentheses; parenthesise one of them");
+                "Cannot mix `&` and `\\` in a type annotation without parentheses; parenthesise to disambiguate");
         Node *node = parser_node(p, kind, left->span.start);
         node->as.type_pair.left = parser_adopt(node, left);
         advance(p);

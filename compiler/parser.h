@@ -20,7 +20,7 @@
 #define PARSE_MAX_DEPTH 256
 /* Height of any expression tree; what is higher becomes an error. Long chains (`a b c ...`, `1 + 1 + ...`)
  * reach it. */
-#define PARSE_MAX_HEIGHT 4000
+#define PARSE_MAX_HEIGHT 2000
 
 typedef struct {
     SourceFile *source;
