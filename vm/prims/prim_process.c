@@ -1,0 +1,189 @@
+/* Primitives of processes below actors: plain processes, links, monitors, raw messages, and views of class
+ * variables. They serve the library (timers, parallel evaluation, supervisors); programs see actors. */
+#include "vm/class_vars.h"
+#include "vm/list.h"
+#include "vm/prims/prim_support.h"
+#include "vm/registry.h"
+
+static Value named(Process *p, const char *selector) {
+    return symbol_intern(p->vm, selector, strlen(selector));
+}
+
+/* A pid, or what a reference names now; V_NIL if it names nothing. */
+static Value pid_of(Process *p, Value v) {
+    if (value_is_pid(v)) return v;
+    if (!value_is_kind(v, KIND_ACTOR_REF)) return V_NIL;
+    Value target = object_at(v, 1);
+    return value_is_symbol(target) ? registry_lookup(p->vm, target) : target;
+}
+
+/* ---- plain processes ---- */
+
+/* args[1]: a block without parameters, run in a process of its own. */
+PRIM(prim_process_start) {
+    (void)count;
+    if (!value_is_kind(args[1], KIND_CLOSURE))
+        return error_type(p, args[0], named(p, "start:"), "Expected a Block");
+    SpawnOptions options = {.role = PROC_PLAIN, .self_ref = V_NIL, .parent = args[2] == V_TRUE ? p : NULL};
+    Process *fresh = process_new(p->vm, &options);
+    if (!fresh) return error_resource(p, "The limit of processes or memory was reached");
+    Value pid = fresh->pid;
+    if (!process_start(fresh, p, args[1], V_NIL, NULL, 0)) return error_resource(p, NULL);
+    return *result = pid, PRIM_OK;
+}
+
+PRIM(prim_process_me) { return (void)args, (void)count, *result = p->pid, PRIM_OK; }
+
+PRIM(prim_process_link) {
+    (void)count;
+    Value pid = pid_of(p, args[1]);
+    if (pid != V_NIL && pid != p->pid) process_link(p, pid);
+    return *result = V_NIL, PRIM_OK;
+}
+
+PRIM(prim_process_unlink) {
+    (void)count;
+    Value pid = pid_of(p, args[1]);
+    if (pid != V_NIL) process_unlink(p, pid);
+    return *result = V_NIL, PRIM_OK;
+}
+
+PRIM(prim_process_monitor) {
+    (void)count;
+    Value reference = reference_new(p);
+    if (reference == V_HOLE) return PRIM_RAISE;
+    process_monitor(p, pid_of(p, args[1]), reference);
+    return *result = reference, PRIM_OK;
+}
+
+/* The next raw message (any value), timer (its id) or end of a monitored process (the reason). */
+PRIM(prim_process_receive) { return (void)args, (void)count, (void)result, process_receive(p, 0, -1); }
+
+PRIM(prim_process_send) {
+    (void)count;
+    *result = V_NIL;
+    Value pid = pid_of(p, args[2]);
+    if (pid != V_NIL) (void)raw_send(p->vm, p, pid, 0, args[1]);
+    return PRIM_OK;
+}
+
+PRIM(prim_process_start_timer) {
+    (void)count;
+    int64_t us = value_is_int(args[1]) ? value_to_int(args[1]) : 0;
+    uint64_t id = timer_start(p, p->pid, us < 0 ? 0 : us);
+    return *result = value_from_int((int64_t)(id & (uint64_t)SMALLINT_MAX)), PRIM_OK;
+}
+
+PRIM(prim_process_trap_exits) {
+    (void)args, (void)count;
+    p->link.trap_exit = true;
+    return *result = V_NIL, PRIM_OK;
+}
+
+/* ---- class methods in the caller's process (performLocally:) ---- */
+
+/* Runs class method args[2] of class args[1] here, whatever process the class has. */
+PRIM(prim_process_direct) {
+    (void)count, (void)result;
+    Value list[PRIM_SEND_MAX];
+    unsigned argc = 0;
+    bool proper = value_is_symbol(args[2]) && value_is_list(args[3]);
+    for (Value at = args[3]; proper && at != V_EMPTY_LIST; at = CONS_TAIL(at)) {
+        if (argc == PRIM_SEND_MAX) return error_argument(p, args[1], args[2], "Too many arguments");
+        list[argc++] = CONS_HEAD(at);
+    }
+    if (!proper || !value_is_class(args[1]))
+        return error_type(p, args[1], named(p, "performLocally:withArguments:"),
+                          proper ? "Receiver is not a class object"
+                                 : "Expected atom selector and list of arguments");
+    Method *m = class_lookup(p->vm, special_payload(args[1]) | DISPATCH_META, args[2]);
+    if (!m) return error_dnu(p, args[1], args[2], NULL);
+    if (m->fn->param_count != argc) return error_dnu(p, args[1], args[2], NULL);
+    PrimStatus status = prim_send(p, args[1], args[2], list, argc);
+    p->send.method = m;
+    return status;
+}
+
+static void answer_committed(Process *target, void *context) {
+    Value record = class_vars_committed(target);
+    system_answer(target, context, record == V_HOLE ? V_NIL : record);
+}
+
+/* A copy of the committed record of a class's variables; nil if it has none, or if this process is at home in
+ * the class already. */
+PRIM(prim_process_committed) {
+    (void)count;
+    *result = V_NIL;
+    Class *c = value_is_class(args[1]) ? class_by_id(p->vm, special_payload(args[1])) : NULL;
+    if (!c || !c->class_var_count || class_vars_present(p, c->id)) return PRIM_OK;
+    Value pid = class_process(p->vm, c);
+    return pid == V_HOLE ? PRIM_OK : system_signal(p, pid, answer_committed, NULL);
+}
+
+/* Installs the record as read-only view of the class; answers what __closeView: needs to undo it. */
+PRIM(prim_process_open_view) {
+    (void)count;
+    *result = V_NIL;
+    if (!value_is_kind(args[1], KIND_RECORD)) return PRIM_OK;
+    if (!heap_reserve(p, 3)) return PRIM_RAISE;
+    Value saved = heap_new(p, KIND_TUPLE, CLASS_ID_Tuple, 3);
+    object_words(saved)[1] = value_from_int(p->class_vars.view_class);
+    object_words(saved)[2] = p->class_vars.view;
+    bool installed;
+    class_vars_install_view(p, special_payload(args[2]), args[1], &installed);
+    if (installed) *result = saved;
+    return PRIM_OK;
+}
+
+PRIM(prim_process_close_view) {
+    (void)count;
+    if (value_is_kind(args[1], KIND_TUPLE))
+        class_vars_clear_view(p, true, (uint32_t)value_to_int(object_at(args[1], 1)), object_at(args[1], 2));
+    return *result = V_NIL, PRIM_OK;
+}
+
+/* ---- supervisors: references of the supervisor's class to its engine's process ---- */
+
+static PrimStatus reference_to(Process *p, uint32_t class_id, Value pid, Value *result) {
+    if (!heap_reserve(p, 2)) return PRIM_RAISE;
+    Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
+    object_words(reference)[1] = pid;
+    return *result = reference, PRIM_OK;
+}
+
+PRIM(prim_supervisor_reference) {
+    (void)count;
+    Value pid = pid_of(p, args[1]);
+    if (pid == V_NIL || !value_is_class(args[0])) return *result = V_NIL, PRIM_OK;
+    return reference_to(p, special_payload(args[0]), pid, result);
+}
+
+PRIM(prim_supervisor_engine) {
+    (void)count;
+    Value pid = pid_of(p, args[1]);
+    if (pid == V_NIL || !value_is_class(args[0])) return *result = V_NIL, PRIM_OK;
+    return reference_to(p, special_payload(args[0]), pid, result);
+}
+
+/* The running supervisor of class args[0] under the registered name, or nil. */
+PRIM(prim_supervisor_registered) {
+    (void)count;
+    Value pid = value_is_symbol(args[1]) ? registry_lookup(p->vm, args[1]) : V_NIL;
+    if (pid == V_NIL) return *result = V_NIL, PRIM_OK;
+    return reference_to(p, special_payload(args[0]), pid, result);
+}
+
+/* ---- clock and log ---- */
+
+PRIM(prim_time_monotonic_us) {
+    return (void)args, (void)count, *result = value_from_int(vm_now_us(p->vm)), PRIM_OK;
+}
+
+PRIM(prim_logger_write) {
+    (void)count;
+    if (!value_is_bytes(args[1])) return error_type(p, args[0], named(p, "info:"), "Expected a String");
+    size_t length;
+    const char *bytes = string_bytes(args[1], &length);
+    vm_log(p->vm, "%.*s", (int)(length > 65536 ? 65536 : length), bytes);
+    return *result = V_NIL, PRIM_OK;
+}
