@@ -249,7 +249,9 @@ END_TEST
  * ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(test_limits_are_fast_errors) {
-    Value out, huge;
+    Value out, huge = V_NIL;
+    RootSpan span;
+    roots_push(&process, &span, &huge, 1);
     ck_assert_int_eq(number_bit_shift(&process, value_from_int(1), value_from_int(100000000000), &out),
                      PRIM_RAISE);
     ck_assert_int_eq(number_pow(&process, value_from_int(3), value_from_int(INT64_C(1) << 50), &out),
@@ -264,6 +266,7 @@ START_TEST(test_limits_are_fast_errors) {
     ck_assert(out == value_from_int(0));
     ck_assert_int_eq(number_pow(&process, value_from_int(-1), huge, &out), PRIM_OK);
     ck_assert(out == value_from_int(1));
+    roots_pop(&process, &span);
 }
 END_TEST
 
