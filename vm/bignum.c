@@ -41,7 +41,7 @@ static size_t limbs_normal(const mp_limb_t *limbs, size_t count) {
 /* Reserves a result of result_limbs and scratch_limbs behind it. */
 static bool reserve(Process *p, size_t result_limbs, size_t scratch_limbs, Value *operands, size_t count) {
     size_t words = BIGNUM_LIMBS + result_limbs + scratch_limbs;
-    if ((size_t)(p->heap.limit - p->heap.top) >= words) return true;
+    if (heap_has_room(p, words)) return true;
     RootSpan span;
     roots_push(p, &span, operands, count);
     bool ok = heap_reserve(p, words);

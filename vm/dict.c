@@ -224,7 +224,7 @@ static size_t path_words(const Place *place) {
     return words;
 }
 
-static bool reserved(Process *p, size_t words) { return (size_t)(p->heap.limit - p->heap.top) >= words; }
+static bool reserved(Process *p, size_t words) { return heap_has_room(p, words); }
 
 /* Copies the nodes above the last one, each with its child on the path replaced. Answers the new root. */
 static Value copy_path(Process *p, const Place *place, uint64_t hash, unsigned depth, Value child) {

@@ -120,8 +120,12 @@ static inline uint32_t dispatch_class_of(Value v) {
     if (value_is_int(v)) return CLASS_ID_Integer;
     return dispatch_class_slow(v);
 }
+/* Signed: the limit may have been pulled below the top, to force a collection. */
+static inline bool heap_has_room(const Process *p, size_t words) {
+    return p->heap.limit - p->heap.top >= (ptrdiff_t)words;
+}
 static inline bool heap_reserve(Process *p, size_t words) {
-    return p->heap.limit - p->heap.top >= (ptrdiff_t)words || heap_reserve_slow(p, words);
+    return heap_has_room(p, words) || heap_reserve_slow(p, words);
 }
 static inline uint64_t *heap_alloc(Process *p, size_t words) {
     uint64_t *at = p->heap.top;

@@ -8,7 +8,7 @@
 
 /* heap_reserve with a few locals as roots; they hold the moved Values afterwards. MAY_GC. */
 static inline bool heap_reserve_rooted(Process *p, size_t words, Value *values, size_t count) {
-    if ((size_t)(p->heap.limit - p->heap.top) >= words) return true;
+    if (heap_has_room(p, words)) return true;
     RootSpan span;
     roots_push(p, &span, values, count);
     bool reserved = heap_reserve(p, words);
