@@ -257,7 +257,7 @@ static Step call_class(Process *p, Class *c, Value receiver, Value selector, con
 
 static Value reference_target(Process *p, Value reference) {
     Value target = object_at(reference, 1);
-    return value_is_symbol(target) ? registry_whereis(p->vm, target) : target;
+    return value_is_symbol(target) ? registry_lookup(p->vm, target) : target;
 }
 
 static Step raise_no_such_process(Process *p, Value reference, Value selector) {

@@ -13,7 +13,7 @@ static Value reference_pid(Process *p, Value reference) {
     if (value_is_pid(reference)) return reference;
     if (!value_is_kind(reference, KIND_ACTOR_REF)) return V_NIL;
     Value target = object_at(reference, 1);
-    return value_is_symbol(target) ? registry_whereis(p->vm, target) : target;
+    return value_is_symbol(target) ? registry_lookup(p->vm, target) : target;
 }
 
 /* ---- birth ---- */
@@ -259,7 +259,7 @@ PRIM(prim_actor_name_refusal) {
         snprintf(text, sizeof text, "Cannot register actor under reserved name '%s'", name);
         return refusal(p, args[0], "reserved_name", text, result);
     }
-    if (registry_whereis(p->vm, args[1]) != V_NIL) {
+    if (registry_lookup(p->vm, args[1]) != V_NIL) {
         snprintf(text, sizeof text, "Name '%s' is already registered", name);
         return refusal(p, args[0], "name_registered", text, result);
     }
@@ -268,14 +268,15 @@ PRIM(prim_actor_name_refusal) {
 
 PRIM(prim_actor_register) {
     (void)count;
-    *result = value_from_bool(registry_register(p->vm, args[1], reference_pid(p, args[0])) == REGISTER_OK);
+    *result = value_from_bool(registry_register(p->vm, args[1], reference_pid(p, args[0])));
     return PRIM_OK;
 }
 
 PRIM(prim_actor_unregister) {
     (void)count;
     Value pid = reference_pid(p, args[0]);
-    if (pid != V_NIL) (void)registry_unregister(p->vm, pid);
+    Value name = pid == V_NIL ? V_NIL : registry_name_of(p->vm, pid);
+    if (name != V_NIL) (void)registry_unregister(p->vm, name, pid);
     return *result = SYMBOL(ok), PRIM_OK;
 }
 
@@ -294,7 +295,7 @@ PRIM(prim_actor_lookup_refusal) {
         return refusal(p, args[0], "type_error", "The name must be a Symbol", result);
     const char *name = symbol_text(p->vm, args[1], NULL);
     char text[400];
-    Value pid = registry_whereis(p->vm, args[1]);
+    Value pid = registry_lookup(p->vm, args[1]);
     ProcessInfo info;
     if (pid == V_NIL || !process_info(p->vm, pid, &info)) {
         snprintf(text, sizeof text, "No actor is registered under name '%s'", name);
@@ -313,7 +314,7 @@ PRIM(prim_actor_reference) {
     (void)count;
     ProcessInfo info;
     uint32_t class_id = special_payload(args[0]);
-    if (process_info(p->vm, registry_whereis(p->vm, args[1]), &info)) class_id = info.class_id;
+    if (process_info(p->vm, registry_lookup(p->vm, args[1]), &info)) class_id = info.class_id;
     if (!heap_reserve(p, 2)) return PRIM_RAISE;
     Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
     object_words(reference)[1] = args[1];
