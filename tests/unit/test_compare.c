@@ -228,6 +228,8 @@ START_TEST(test_printing) {
     Value parts[4] = {value_from_int(10), value_from_int(9), SYMBOL(plus), V_NIL}, text;
     add_string("a \"q\"");
     parts[3] = pool[0];
+    RootSpan parts_span;
+    roots_push(&process, &parts_span, parts, 4);
     add(tuple_from(&process, parts, 4));
     ck_assert_int_eq(value_print_string(&process, pool[1], &text), PRIM_OK);
     ck_assert(string_equal_cstring(text, "{10, 9, #+, \"a \"\"q\"\"\"}"));
@@ -239,6 +241,7 @@ START_TEST(test_printing) {
     ck_assert(string_equal_cstring(text, "Set(9, 10, #+)"));
     ck_assert_int_eq(value_display_string(&process, pool[0], &text), PRIM_OK);
     ck_assert(string_equal_cstring(text, "a \"q\""));
+    roots_pop(&process, &parts_span);
 }
 END_TEST
 
