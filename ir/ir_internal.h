@@ -9,4 +9,9 @@ bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: 
 void ir_fail(IrUnit *unit);
 uint32_t ir_const_add(IrUnit *unit, BcConst k); /* shared; text is copied */
 
+/* What ir_verify hands to ir_emit; lives in the unit's memory. */
+struct IrVerified {
+    IrUnit *unit;
+};
+
 #endif

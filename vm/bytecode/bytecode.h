@@ -202,6 +202,10 @@ typedef struct {
                          and its answer is a Tuple of (value, binding 0 ..) */
 } BcUnit;
 
+/* Kinds of RAISE that the compiler uses: rows of vm/errors.def, which this layer does not know. The unit test
+ * compares them. */
+enum { BC_ERROR_stateful_block = 3, BC_ERROR_undefined_variable = 27, BC_ERROR_compile_error = 42 };
+
 void bc_unit_free(BcUnit *unit);
 
 /* Names and operand formats of the opcodes, from opcodes.def. */
