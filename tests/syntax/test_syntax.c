@@ -1,10 +1,15 @@
-/* Runs the vectors of vectors.txt through lexer, parser and tree printer: test_syntax FILE. */
+/* Runs vectors through lexer, parser and tree printer: test_syntax [FILE]; without a file,
+ * TEST_DIR/syntax/vectors.txt. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "compiler/ast_print.h"
 #include "compiler/input_complete.h"
 #include "compiler/parser.h"
+
+#ifndef TEST_DIR
+#define TEST_DIR "tests"
+#endif
 
 enum { LINES_MAX = 64 };
 
@@ -197,8 +202,9 @@ static Score run_file(char *text) {
 int main(int argc, char **argv) {
     SourceFile file;
     const char *why = "";
-    if (argc != 2 || !source_file_load(&file, argv[1], &why)) {
-        fprintf(stderr, "usage: test_syntax VECTORS %s\n", why);
+    const char *path = argc > 1 ? argv[1] : TEST_DIR "/syntax/vectors.txt";
+    if (!source_file_load(&file, path, &why)) {
+        fprintf(stderr, "%s: %s\n", path, why);
         return 2;
     }
     char *text = must(malloc((size_t)file.length + 1));
