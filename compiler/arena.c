@@ -108,7 +108,8 @@ typedef struct {
 
 bool arena_list_push(Arena *arena, void *list_pointer, void *item) {
     AnyList list;
-    if (arena->failed) return false; /* the list may lie in the emergency area, where anything may have been written */
+    if (arena->failed)
+        return false; /* the list may lie in the emergency area, where anything may have been written */
     memcpy(&list, list_pointer, sizeof list); /* the caller's type has the same layout, but is another type */
     if ((list.count & (list.count - 1)) == 0) {
         size_t used = list.count * sizeof(void *);

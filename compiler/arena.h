@@ -44,8 +44,9 @@ const char *arena_copy(Arena *arena, const char *bytes, size_t length);
 
 #define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
 
-/* Appends `item` to a list {T **items; uint32_t count}. The capacity is the next power of two and is not stored, so a list
- * must only be grown by this function, from empty. False (list unchanged) when memory ran out. */
+/* Appends `item` to a list {T **items; uint32_t count}. The capacity is the next power of two and is not
+ * stored, so a list must only be grown by this function, from empty. False (list unchanged) when memory ran
+ * out. */
 bool arena_list_push(Arena *arena, void *list, void *item);
 
 #endif

@@ -67,9 +67,8 @@ static Node *parse_type_operators(Parser *p) {
         if (kind == AST_KIND_COUNT)
             kind = wanted;
         else if (kind != wanted)
-            parser_error_here(
-                p,
-                "Cannot mix `&` and `\\` in a type annotation without parentheses; parenthesise to disambiguate");
+            parser_error_here(p, "Cannot mix `&` and `\\` in a type annotation without parentheses; "
+                                 "parenthesise to disambiguate");
         Node *node = parser_node(p, kind, left->span.start);
         node->as.type_pair.left = parser_adopt(node, left);
         advance(p);
