@@ -21,6 +21,7 @@ static Value root[ROOT_COUNT];
 static RootSpan root_span;
 
 static void setup(void) {
+    test_vm.gc_stress = false;
     memset(&process, 0, sizeof process);
     process.vm = &test_vm;
     process.exception = V_HOLE;
@@ -30,6 +31,12 @@ static void setup(void) {
     process.reductions = INT32_MAX;
     for (int i = 0; i < ROOT_COUNT; i++) root[i] = V_NIL;
     roots_push(p, &root_span, root, ROOT_COUNT);
+}
+
+/* A collection at every reserve. */
+static void setup_stress(void) {
+    setup();
+    test_vm.gc_stress = true;
 }
 
 static void teardown(void) {
@@ -380,19 +387,22 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("collections");
-    TCase *cases = tcase_create("all");
+    TCase *cases = tcase_create("all"), *stress = tcase_create("stress");
     tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_checked_fixture(stress, setup_stress, teardown);
     tcase_set_timeout(cases, 120);
-    tcase_add_test(cases, test_lists);
+    tcase_set_timeout(stress, 120);
+    tcase_add_test(stress, test_lists);
     tcase_add_test(cases, test_arrays_of_all_sizes);
     tcase_add_test(cases, test_array_append_and_put);
-    tcase_add_test(cases, test_tuples);
+    tcase_add_test(stress, test_tuples);
     tcase_add_test(cases, test_colliding_keys_collide);
     tcase_add_test(cases, test_dictionaries);
     tcase_add_test(cases, test_large_dictionary);
-    tcase_add_test(cases, test_merge);
-    tcase_add_test(cases, test_sets);
+    tcase_add_test(stress, test_merge);
+    tcase_add_test(stress, test_sets);
     suite_add_tcase(suite, cases);
+    suite_add_tcase(suite, stress);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
