@@ -122,7 +122,7 @@ static void emit_set(Emit *e, const IrStmt *s) {
         e->temps[value.index].reg == home)
         return;
     code_atom(e, value, home);
-    operand_done(e, value, home);
+    if (value.kind == ATOM_TEMP) operand_done(e, value, home);
 }
 
 static void emit_stmt(Emit *e, const IrStmt *s) {

@@ -297,9 +297,10 @@ PrimStatus string_concat_many(Process *p, const Value *parts, size_t count, Valu
     }
     if (total > STRING_INLINE_MAX) return concat_long(p, parts, count, total, out);
     if (!heap_reserve(p, string_inline_words(total))) return PRIM_RAISE;
-    *out = build_inline_blank(p, total);
-    copy_parts((char *)(object_words(*out) + INLINE_BYTES), parts, count);
-    string_seal(*out);
+    Value joined = build_inline_blank(p, total); /* out may be one of the parts */
+    copy_parts((char *)(object_words(joined) + INLINE_BYTES), parts, count);
+    string_seal(joined);
+    *out = joined;
     return PRIM_OK;
 }
 

@@ -30,6 +30,9 @@ static bool is_symbol(const BcUnit *u, uint32_t k) {
     return k < u->const_count && u->consts[k].kind == BC_SYMBOL;
 }
 
+/* What a CLOSURE may make: a block, or a ClassBuilder block that is compiled as a method. */
+static bool is_block(const BcFunction *f) { return f->kind == FN_BLOCK || (f->flags & FN_BUILDER); }
+
 static void check_register(Check *c, int64_t r, unsigned count) {
     if (r < 0 || r + count > c->fn->register_count)
         refuse(c, "register %lld of %u", (long long)r, c->fn->register_count);
@@ -78,7 +81,7 @@ static void check_operand(Check *c, Instr i, char kind, int64_t v) {
         if (v < 0 || v >= c->fn->site_count) refuse(c, "site %lld", (long long)v);
         break;
     case 'F':
-        if (v < 0 || v >= c->unit->function_count || c->unit->functions[v].kind != FN_BLOCK)
+        if (v < 0 || v >= c->unit->function_count || !is_block(&c->unit->functions[v]))
             refuse(c, "block function %lld", (long long)v);
         break;
     case 'J':
