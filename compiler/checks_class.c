@@ -146,8 +146,66 @@ static void check_once(Analysis *a, NameMap *seen, const char *name, Span span, 
     *slot = (void *)(uintptr_t)name;
 }
 
+/* ---- aliases that contain themselves ---- */
+
+typedef struct {
+    NameMap aliases; /* name -> AliasDecl *, facts: non-NULL once walked */
+    const AliasDecl *start;
+    uint32_t depth;
+} AliasWalk;
+
+static bool reaches_start(AliasWalk *w, const Node *type);
+
+static bool alias_reaches_start(AliasWalk *w, const char *name) {
+    AliasDecl *alias = name_map_get(&w->aliases, name);
+    if (!alias) return false;
+    if (alias == w->start) return true;
+    if (alias->facts || w->depth > 200) return false;
+    alias->facts = alias; /* each alias is walked once per start */
+    w->depth++;
+    bool found = reaches_start(w, alias->type);
+    w->depth--;
+    return found;
+}
+
+static bool any_reaches_start(AliasWalk *w, NodeList list) {
+    for (uint32_t i = 0; i < list.count; i++)
+        if (reaches_start(w, list.items[i])) return true;
+    return false;
+}
+
+static bool reaches_start(AliasWalk *w, const Node *type) {
+    if (!type) return false;
+    switch ((AstKind)type->kind) {
+    case AST_TYPE_NAME: return alias_reaches_start(w, type->as.name);
+    case AST_TYPE_UNION: return any_reaches_start(w, type->as.list);
+    case AST_TYPE_GENERIC: return any_reaches_start(w, type->as.type_generic.args);
+    case AST_TYPE_DIFF:
+    case AST_TYPE_AND:
+        return reaches_start(w, type->as.type_pair.left) || reaches_start(w, type->as.type_pair.right);
+    default: return false;
+    }
+}
+
+static void check_aliases(Analysis *a) {
+    Module *m = a->module;
+    AliasWalk w = {0};
+    for (uint32_t i = 0; i < m->aliases.count; i++) {
+        void **slot = name_map_slot(&w.aliases, a->arena, m->aliases.items[i]->name);
+        if (slot) *slot = m->aliases.items[i];
+    }
+    for (uint32_t i = 0; i < m->aliases.count && i < 500; i++) {
+        for (uint32_t j = 0; j < m->aliases.count; j++) m->aliases.items[j]->facts = NULL;
+        w.start = m->aliases.items[i];
+        if (reaches_start(&w, w.start->type))
+            report(a, DIAG_ERROR, "type", w.start->name_span, "Type alias `%s` contains itself",
+                   w.start->name);
+    }
+}
+
 void check_unit(Analysis *a) {
     Module *m = a->module;
+    check_aliases(a);
     NameMap protocols = {0}, aliases = {0};
     for (uint32_t i = 0; i < m->protocols.count; i++)
         check_once(a, &protocols, m->protocols.items[i]->name, m->protocols.items[i]->name_span, "protocol");
