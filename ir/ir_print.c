@@ -1,0 +1,356 @@
+/* ThreadedIr as text. ir_parse reads it back to the same unit; print, parse, print gives the same text.
+ *
+ *   const symbol "bump"                         the unit's constants, in order
+ *   fn "bump" in "Counter" ValueMethod home ValueMethod flags 0 params 1 temps 3 constructs 1 carriers 0 span
+ * 0 40 local n register local count register capture register t3 / capture 0 / carrier 1 / state #f fallback
+ * 0 / classvar #c MethodBody { t0 = ADD count@1 n@0                    Bind t1 = snap count@1 Snap count@2 =
+ * t0                            Set c0 t2 = If t0 else #ifTrue: 1 threads count { BranchArm threads count {
+ *           count@4 = 1
+ *         } -> nil
+ *         BranchArm {
+ *         } -> t1
+ *       }
+ *       count@5 = c0                            Rebind
+ *       discard c0
+ *       return t2                               nonlocal t2, fail 0 t2
+ *     } ends
+ *
+ * Locals are named; one whose name is not its own (an earlier local has it, or it is no identifier) is
+ * written with its number, as count.3@2. Constants stand where they are used. Positions in the source are not
+ * part of the text, but for those of functions. `;` begins a comment. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ir_text.h"
+
+typedef struct {
+    FILE *out;
+    const IrUnit *unit;
+    const IrFunction *fn;
+    uint32_t depth;
+} Printer;
+
+static void put(const Printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(const Printer *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(p->out, format, arguments);
+    va_end(arguments);
+}
+
+static void indent(const Printer *p) {
+    for (uint32_t i = 0; i < p->depth && i < 40; i++) fputs("  ", p->out);
+}
+
+/* ---- names and constants ---- */
+
+static void put_quoted(const Printer *p, const char *bytes, size_t length) {
+    fputc('"', p->out);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c == '"' || c == '\\')
+            put(p, "\\%c", c);
+        else if (c < 0x20 || c >= 0x7f)
+            put(p, "\\%02x", c);
+        else
+            fputc(c, p->out);
+    }
+    fputc('"', p->out);
+}
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void put_symbol(const Printer *p, BcText text) {
+    bool plain = text.length > 0;
+    for (uint32_t i = 0; i < text.length; i++)
+        plain = plain && text.bytes[i] && (is_word(text.bytes[i]) || strchr(":+-*/<>=~%&|?,", text.bytes[i]));
+    fputc('#', p->out);
+    if (plain)
+        put(p, "%.*s", (int)text.length, text.bytes);
+    else
+        put_quoted(p, text.bytes, text.length);
+}
+
+static void put_const(const Printer *p, uint32_t index) {
+    if (index >= p->unit->const_count) {
+        put(p, "k%" PRIu32, index);
+        return;
+    }
+    const BcConst *k = &p->unit->consts[index];
+    switch (k->kind) {
+    case BC_INT: put(p, "int %" PRId64, k->u.i); break;
+    case BC_FLOAT: put(p, "float %a", k->u.f); break;
+    case BC_SYMBOL: put_symbol(p, k->u.text); break;
+    case BC_STRING: put_quoted(p, k->u.text.bytes, k->u.text.length); break;
+    case BC_BIGINT:
+    case BC_CLASS:
+    case BC_CONST_COUNT:
+        put(p, "%s ", k->kind < BC_CONST_COUNT ? IR_CONST_KINDS[k->kind] : "?");
+        put_quoted(p, k->u.text.bytes, k->u.text.length);
+        break;
+    }
+}
+
+/* Does the name alone find this local? */
+static bool is_own_name(const IrFunction *fn, uint32_t local) {
+    const char *name = fn->locals[local].name;
+    if (!name || !*name || local > 200 || (*name >= '0' && *name <= '9')) return false;
+    for (const char *c = name; *c; c++)
+        if (!is_word(*c)) return false;
+    for (uint32_t i = 0; i < local; i++)
+        if (fn->locals[i].name && strcmp(fn->locals[i].name, name) == 0) return false;
+    return true;
+}
+
+static void put_local(const Printer *p, uint32_t local) {
+    if (local >= p->fn->local_count) {
+        put(p, ".%" PRIu32, local);
+        return;
+    }
+    const char *name = p->fn->locals[local].name;
+    bool word = name && *name;
+    for (const char *c = name; word && *c; c++) word = is_word(*c);
+    if (word) fputs(name, p->out);
+    if (!is_own_name(p->fn, local)) put(p, ".%" PRIu32, local);
+}
+
+static void put_version(const Printer *p, uint32_t local, uint32_t version) {
+    put_local(p, local);
+    put(p, "@%" PRIu32, version);
+}
+
+static void put_atom(const Printer *p, IrAtom atom) {
+    switch (atom.kind) {
+    case ATOM_TEMP: put(p, "t%" PRIu32, atom.index); break;
+    case ATOM_LOCAL: put_version(p, atom.index, atom.version); break;
+    case ATOM_SELF: put(p, "self"); break;
+    case ATOM_NIL: put(p, "nil"); break;
+    case ATOM_TRUE: put(p, "true"); break;
+    case ATOM_FALSE: put(p, "false"); break;
+    case ATOM_INT: put(p, "%" PRId32, (int32_t)atom.index); break;
+    default: put(p, "?"); break;
+    }
+}
+
+/* ---- statements ---- */
+
+static void put_operands(const Printer *p, const IrStmt *s) {
+    for (uint32_t i = 0; i < s->operand_count; i++) {
+        fputc(' ', p->out);
+        put_atom(p, s->operands[i]);
+    }
+}
+
+static void put_bind(const Printer *p, const IrStmt *s) {
+    const IrOpInfo *op = s->op < IR_OP_COUNT ? &IR_OPS[s->op] : NULL;
+    put(p, "t%" PRIu32 " = %s", s->temp, op ? op->name : "?");
+    char imm = op ? op->imm : '-';
+    if (imm == 'C' || imm == 'N' || imm == 'T' || s->op == IR_PRIM) {
+        fputc(' ', p->out);
+        put_const(p, s->imm);
+    } else if (imm == 'F' || imm == 'I') {
+        put(p, " %c%" PRIu32, imm == 'F' ? '&' : ':', s->imm);
+    }
+    put_operands(p, s);
+    if (s->flags) put(p, " !%u", s->flags);
+}
+
+static void put_threads(const Printer *p, const uint32_t *threads, uint32_t count) {
+    if (count) put(p, " threads");
+    for (uint32_t i = 0; i < count; i++) {
+        fputc(' ', p->out);
+        put_local(p, threads[i]);
+    }
+}
+
+static void put_construct(const Printer *p, const IrStmt *s) {
+    const char *name = s->construct_kind < CONSTRUCT_KIND_COUNT ? IR_CONSTRUCTS[s->construct_kind].name : "?";
+    put(p, "c%" PRIu32 " t%" PRIu32 " = %s", s->construct, s->temp, name);
+    put_operands(p, s);
+    if (s->imm != BC_NONE) {
+        put(p, " else ");
+        put_const(p, s->imm);
+    }
+    if (s->flags) put(p, " args %u", s->flags);
+    if (s->negate) put(p, " negate");
+    if (s->construct_kind == CONSTRUCT_COUNT) {
+        put(p, " index ");
+        put_local(p, s->index_local);
+    }
+    if (s->construct_kind == CONSTRUCT_ONDO) put(p, " exception t%" PRIu32, s->exception);
+    if (s->construct_kind == CONSTRUCT_ONDO || s->construct_kind == CONSTRUCT_ENSURE)
+        put(p, "%s%s", s->snapshot ? " snapshot" : "", s->restore ? " restore" : "");
+    put_threads(p, s->threads, s->thread_count);
+}
+
+static void put_stmt(const Printer *p, const IrStmt *s) {
+    switch (s->kind) {
+    case STMT_BIND: put_bind(p, s); break;
+    case STMT_SNAP:
+        put(p, "t%" PRIu32 " = snap ", s->temp);
+        put_version(p, s->local, s->version);
+        break;
+    case STMT_SET:
+        put_version(p, s->local, s->version);
+        put(p, " =");
+        put_operands(p, s);
+        break;
+    case STMT_CONSTRUCT: put_construct(p, s); break;
+    case STMT_REBIND:
+        put_version(p, s->local, s->version);
+        put(p, " = c%" PRIu32, s->construct);
+        break;
+    case STMT_DISCARD: put(p, "discard c%" PRIu32, s->construct); break;
+    case STMT_RETURN:
+        put(p, "return");
+        put_operands(p, s);
+        break;
+    case STMT_NONLOCAL:
+        put(p, "nonlocal");
+        put_operands(p, s);
+        break;
+    case STMT_FAIL:
+        put(p, "fail %u", s->flags);
+        if (s->flags >= FAIL_COMPILE_ERROR) {
+            fputc(' ', p->out);
+            put_const(p, s->imm);
+        }
+        put_operands(p, s);
+        break;
+    default: put(p, "?"); break;
+    }
+}
+
+static void put_frame(Printer *p, const IrFrame *frame) {
+    indent(p);
+    put(p, "%s", frame->kind < FRAME_KIND_COUNT ? IR_FRAME_NAMES[frame->kind] : "?");
+    put_threads(p, frame->threads, frame->thread_count);
+    put(p, " {\n");
+    p->depth++;
+    for (uint32_t i = 0; i < frame->stmt_count; i++) {
+        const IrStmt *s = frame->stmts[i];
+        indent(p);
+        put_stmt(p, s);
+        put(p, s->kind == STMT_CONSTRUCT ? " {\n" : "\n");
+        if (s->kind != STMT_CONSTRUCT) continue;
+        p->depth++;
+        for (uint32_t k = 0; k < s->frame_count && p->depth < 2 * IR_MAX_DEPTH; k++)
+            put_frame(p, s->frames[k]);
+        p->depth--;
+        indent(p);
+        put(p, "}\n");
+    }
+    p->depth--;
+    indent(p);
+    if (frame->ends) {
+        put(p, "} ends\n");
+    } else {
+        put(p, "} -> ");
+        put_atom(p, frame->value);
+        put(p, "\n");
+    }
+}
+
+void ir_print_stmt(const IrUnit *unit, const IrFunction *fn, const IrStmt *s, char *buffer, size_t size) {
+    buffer[0] = 0;
+    FILE *out = fmemopen(buffer, size, "w");
+    if (!out) return;
+    Printer p = {.out = out, .unit = unit, .fn = fn};
+    put_stmt(&p, s);
+    fclose(out);
+    buffer[size - 1] = 0;
+}
+
+/* ---- functions and units ---- */
+
+static void put_locals(const Printer *p) {
+    for (uint32_t i = 0; i < p->fn->local_count; i++) {
+        const IrLocal *local = &p->fn->locals[i];
+        put(p, "  local ");
+        put_quoted(p, local->name ? local->name : "", local->name ? strlen(local->name) : 0);
+        put(p, " %s", local->mode <= LOCAL_BINDING ? IR_MODES[local->mode] : "?");
+        if (local->mode == LOCAL_CARRIER) put(p, " %" PRIu32, local->carrier);
+        if (local->mode == LOCAL_BINDING) put(p, " %" PRIu32, local->binding);
+        put(p, "%s%s\n", local->outer ? " outer" : "", local->family == FAMILY_SELFVT ? " selfvt" : "");
+    }
+}
+
+/* The atom of a captured register is in terms of the function that makes the closure. */
+static void put_captures(const Printer *p, const IrFunction *creator) {
+    Printer outer = *p;
+    outer.fn = creator;
+    for (uint32_t i = 0; i < p->fn->capture_count; i++) {
+        const BcCapture *c = &p->fn->captures[i];
+        put(p, "  capture %s", c->kind <= CAP_CLASS_VAR ? IR_CAPTURE_KINDS[c->kind] : "?");
+        if (c->kind == CAP_REGISTER) {
+            IrAtom atom = p->fn->capture_atoms[i];
+            if (atom.kind == ATOM_LOCAL) {
+                put(p, " .%" PRIu32 "@%" PRIu32, atom.index, atom.version);
+            } else {
+                fputc(' ', p->out);
+                put_atom(&outer, atom);
+            }
+        } else if (c->kind == CAP_CAPTURE || c->kind == CAP_CARRIER) {
+            put(p, " %u", c->index);
+        } else {
+            fputc(' ', p->out);
+            put_const(p, c->name);
+            if (c->fallback != BC_NO_CAPTURE) put(p, " fallback %u", c->fallback);
+        }
+        put(p, "\n");
+    }
+}
+
+static void put_function(Printer *p) {
+    const IrFunction *fn = p->fn;
+    put(p, "fn ");
+    put_quoted(p, fn->name ? fn->name : "", fn->name ? strlen(fn->name) : 0);
+    if (fn->class_name) {
+        put(p, " in ");
+        put_quoted(p, fn->class_name, strlen(fn->class_name));
+    }
+    put(p,
+        "%s %s home %s flags %u params %" PRIu32 " temps %" PRIu32 " constructs %" PRIu32 " carriers %" PRIu32
+        " span %" PRIu32 " %" PRIu32 "\n",
+        fn->class_side ? " class" : "", fn->kind <= FN_BLOCK ? IR_FN_KINDS[fn->kind] : "?",
+        fn->home_kind <= FN_BLOCK ? IR_FN_KINDS[fn->home_kind] : "?", fn->flags, fn->param_count,
+        fn->temp_count, fn->construct_count, fn->carrier_count, fn->span.start, fn->span.end);
+    put_locals(p);
+    put_captures(p, fn);
+    p->depth = 1;
+    put_frame(p, fn->body);
+    put(p, "\n");
+}
+
+char *ir_print(const IrUnit *unit) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) return NULL;
+    Printer p = {.out = out, .unit = unit};
+    for (uint32_t i = 0; i < unit->const_count; i++) {
+        put(&p, "const ");
+        put_const(&p, i);
+        put(&p, "\n");
+    }
+    for (uint32_t i = 0; unit->shell && i < unit->shell->binding_count; i++) {
+        put(&p, "binding ");
+        put_quoted(&p, unit->shell->bindings[i].bytes, unit->shell->bindings[i].length);
+        put(&p, "\n");
+    }
+    if (unit->shell && unit->shell->script != BC_NONE) put(&p, "script &%" PRIu32 "\n", unit->shell->script);
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        p.fn = unit->functions[i];
+        put_function(&p);
+    }
+    bool ok = !ferror(out);
+    if (fclose(out) != 0) ok = false;
+    if (ok) return text;
+    free(text);
+    return NULL;
+}
