@@ -131,12 +131,25 @@ static Step dispatch_message(Process *p, unsigned mode) {
     return send_values(p, m->selector, window, m->argc, mode);
 }
 
+/* What handleInfo: gets when a watched process has ended: {#DOWN, reference, #process, pid, reason}. V_HOLE: no memory. */
+static Value down_tuple(Process *p) {
+    Value down = symbol_intern(p->vm, "DOWN", 4), process = symbol_intern(p->vm, "process", 7);
+    if (down == V_HOLE || process == V_HOLE || !heap_reserve(p, 6)) return V_HOLE;
+    Value tuple = heap_new(p, KIND_TUPLE, CLASS_ID_Tuple, 6);
+    const Value words[] = {down, p->serving->values[0], process, p->serving->sender, p->serving->values[1]};
+    memcpy(object_words(tuple) + 1, words, sizeof words);
+    return tuple;
+}
+
 static Step actor_message(Process *p) {
     p->init_next = STEP_MESSAGE;
     p->rollback_state = p->state;
     record_share(p->state);
-    if (p->serving->kind != MSG_RAW) return dispatch_message(p, 0);
-    Value window[2] = {p->self_ref, p->serving->values[0]};
+    bool down = p->serving->kind == MSG_DOWN;
+    if (p->serving->kind != MSG_RAW && !down) return dispatch_message(p, 0);
+    Value info = down ? down_tuple(p) : p->serving->values[0];
+    if (info == V_HOLE) return p->pending = PENDING_ERROR, STEP_BASE;
+    Value window[2] = {p->self_ref, info};
     Method *m = selector_lookup(p, SYMBOL(handleInfo), object_class(p->self_ref));
     if (m) return enter(p, m->fn, window, 1, 0);
     p->resume_value = V_NIL; /* an actor without the hook drops it silently */
@@ -266,7 +279,8 @@ static void class_end(Process *p, Class *c) {
 
 static bool is_request(const Process *p, const Message *m) {
     if (p->role == PROC_PLAIN) return false;
-    return m->kind == MSG_CALL || m->kind == MSG_CAST || (m->kind == MSG_RAW && p->role == PROC_ACTOR);
+    bool for_actors = m->kind == MSG_RAW || m->kind == MSG_DOWN;
+    return m->kind == MSG_CALL || m->kind == MSG_CAST || (for_actors && p->role == PROC_ACTOR);
 }
 
 Step serve_next(Process *p) {
