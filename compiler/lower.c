@@ -349,7 +349,7 @@ void lower_frame_leave(Lower *l, FrameMark *mark, IrAtom value) {
 /* Rebinds are dead at the end of a method, but not where something is read after the last expression. */
 static bool may_discard(const Lower *l) {
     const FnFacts *facts = l->fn->facts;
-    return facts->home == facts && !facts->script && !lower_sets_up_self(l, facts);
+    return facts->home == facts && !facts->builder && !facts->script && !lower_sets_up_self(l, facts);
 }
 
 IrAtom lower_construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, Position pos) {
@@ -478,7 +478,8 @@ FnLower *lower_function_begin(Lower *l, const FunctionSpec *spec) {
     ir->class_side = facts->class_side;
     ir->flags = spec->flags;
     ir->span = spec->span;
-    ir->body = fn->frame = ir_frame_new(l->unit, facts->parent ? FRAME_BlockBody : FRAME_MethodBody);
+    ir->body = fn->frame =
+        ir_frame_new(l->unit, facts->parent || facts->builder ? FRAME_BlockBody : FRAME_MethodBody);
     fn->tail_calls = !facts->parent && !facts->script && !facts->nlr_home && !facts->any_carrier &&
                      !lower_sets_up_self(l, facts);
     l->fn = fn;

@@ -321,8 +321,9 @@ static IrAtom lower_long_match(Lower *l, Node *match, IrAtom value) {
         NodeList chain = {arms.items + from, count};
         PtrSet threads = writes_from(l, chain, 0, miss);
         ptr_set_add(&threads, l->a->arena, result);
+        IrAtom missing = lower_read(l, miss, span);
         IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
-        s->operands[0] = lower_read(l, miss, span);
+        s->operands[0] = missing;
         FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &threads);
         lower_write(l, miss, ATOM(ATOM_FALSE, 0), span);
         lower_write(l, result, lower_chain(l, match, chain, value, miss, POS_VALUE), span);
@@ -331,8 +332,9 @@ static IrAtom lower_long_match(Lower *l, Node *match, IrAtom value) {
         lower_frame_leave(l, &mark, NIL_ATOM);
         lower_construct_end(l, s, &threads, POS_VALUE);
     }
+    IrAtom missing = lower_read(l, miss, span);
     IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
-    s->operands[0] = lower_read(l, miss, span);
+    s->operands[0] = missing;
     FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NO_THREADS);
     emit_fail(l, FAIL_CASE_CLAUSE, value, span);
     lower_frame_leave(l, &mark, NIL_ATOM);

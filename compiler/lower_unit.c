@@ -215,8 +215,9 @@ static IrAtom constructor_body(Lower *l, ClassInfo *c, Span span) {
     static const PtrSet NONE = {0};
     uint32_t count = c->decl->fields.count;
     IrAtom name = lower_bind0(l, IR_CLASS, lower_symbol(l, c->name), span);
+    IrAtom exact = lower_bind2(l, IR_SEQ, SELF, name, 0, span);
     IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, span);
-    s->operands[0] = lower_bind2(l, IR_SEQ, SELF, name, 0, span);
+    s->operands[0] = exact;
     FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
     IrAtom *operands = lower_atoms(l, count);
     for (uint32_t i = 0; i < count; i++) operands[i] = param_atom(i);
