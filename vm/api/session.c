@@ -88,6 +88,7 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
         CompileOptions options = {.name = e->options->name ? e->options->name : "eval",
                                   .script = true,
                                   .session = !e->options->main_process,
+                                  .spoil_methods = e->options->spoil_methods != 0,
                                   .bindings = names,
                                   .binding_count = s->binding_count,
                                   .world = world_interface(world)};

@@ -36,6 +36,7 @@ typedef struct {
 
 int command_run(Invocation *invocation);
 int command_eval(Invocation *invocation);
+int command_test(Invocation *invocation);
 int command_check(Invocation *invocation);
 int command_ir(Invocation *invocation);
 int command_disasm(Invocation *invocation);

@@ -7,6 +7,7 @@
 static const Command COMMANDS[] = {
     {"run", command_run, "FILE.bt [arguments...] [--entry \"Class selector\"]", "run a program", true},
     {"eval", command_eval, "'SOURCE' | - [-p] [--load PATH]", "evaluate statements", true},
+    {"test", command_test, "[PATH...] [--format tap] [-q]", "run tests: BUnit classes and scripts", true},
     {"check", command_check, "[PATH...]", "analyse files, print diagnostics, write nothing", false},
     {"ir", command_ir, "FILE.bt", "print the verified ThreadedIr", false},
     {"verify", command_verify, "FILE.ir...", "verify ThreadedIr in text form", false},

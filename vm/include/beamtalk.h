@@ -69,6 +69,7 @@ typedef struct bt_eval_options {
     size_t stack_limit_bytes;
     int load_only;                /* definitions are installed, top-level expressions must not occur */
     int want_shown;               /* also render the display forms (bt_result_shown, bt_result_repl_text) */
+    int spoil_methods;            /* a semantic error inside one method body spoils that method only (test runners) */
     int main_process;             /* the evaluation is the program's main process (run): link exits are ignored */
 } bt_eval_options;
 

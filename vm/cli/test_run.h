@@ -1,0 +1,19 @@
+/* One run of `beamtalk test`: what its parts share. */
+#ifndef BT_CLI_TEST_RUN_H
+#define BT_CLI_TEST_RUN_H
+
+#include "vm/cli/cli.h"
+#include "vm/cli/report.h"
+
+typedef struct {
+    CommonOptions common;
+    Report report;
+} TestRun;
+
+/* test_bunit.c: loads all files, then runs every TestCase class. 0, or 1 if the files do not load
+ * (diagnostics printed). */
+int test_classes(TestRun *run, char **paths, size_t count);
+/* test_script.c: one test per expectation. 0, or 1 if the file cannot be read. */
+int test_script(TestRun *run, const char *path);
+
+#endif

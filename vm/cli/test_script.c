@@ -1,0 +1,212 @@
+/* .btscript files: expressions with `// => ` expectations (spec tooling 3). Both dialects: an expression goes
+ * on over following lines while the input is incomplete. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "compiler/input_complete.h"
+#include "vm/cli/test_run.h"
+
+typedef struct {
+    TestRun *run;
+    bt_session *session;
+    const char *path;
+    char *rest;    /* lines not read yet */
+    unsigned line; /* number of the line read last */
+} Script;
+
+static char *trim(char *s) {
+    while (isspace((unsigned char)*s)) s++;
+    size_t n = strlen(s);
+    while (n && isspace((unsigned char)s[n - 1])) s[--n] = 0;
+    return s;
+}
+
+static char *next_line(Script *s) {
+    char *line = s->rest ? strsep(&s->rest, "\n") : NULL;
+    if (line) s->line++;
+    return line;
+}
+
+/* ---- comparing ---- */
+
+static bool is_wildcard(const char *text, const char *at) {
+    if (*at != '_') return false;
+    bool left = at > text && isalnum((unsigned char)at[-1]), right = isalnum((unsigned char)at[1]);
+    return !(left && right);
+}
+
+/* Pieces between wildcards, first anchored at the start, last at the end. */
+static bool text_matches(const char *pattern, const char *text) {
+    const char *piece = pattern, *at = text;
+    bool first = true;
+    for (;;) {
+        const char *end = piece;
+        while (*end && !is_wildcard(pattern, end)) end++;
+        size_t n = (size_t)(end - piece);
+        bool last = *end == 0;
+        if (first && last) return !strcmp(pattern, text);
+        if (first) {
+            if (strncmp(at, piece, n)) return false;
+            at += n;
+        } else if (last) {
+            size_t left = strlen(at);
+            return left >= n && !strcmp(at + left - n, piece);
+        } else {
+            const char *found = n ? memmem(at, strlen(at), piece, n) : at;
+            if (!found) return false;
+            at = found + n;
+        }
+        first = false;
+        piece = end + 1;
+    }
+}
+
+/* \n \t \\ \" decoded, for the dialect that has them. */
+static char *decoded(const char *text) {
+    char *copy = strdup(text), *out = copy;
+    for (const char *c = text; copy && *c; c++) {
+        bool escape = *c == '\\' && c[1] && strchr("nt\\\"", c[1]);
+        if (!escape)
+            *out++ = *c;
+        else
+            *out++ = *++c == 'n' ? '\n' : *c == 't' ? '\t' : *c;
+    }
+    if (copy) *out = 0;
+    return copy;
+}
+
+static bool error_matches(const bt_result *r, bt_status status, const char *wanted) {
+    const char *kind = bt_result_error_kind(r), *message = bt_result_error_message(r),
+               *diagnostics = bt_result_diagnostics(r);
+    if (!*wanted) return true;
+    if (kind && !strcmp(kind, wanted)) return true;
+    if (kind && !strcmp(kind, "type_error") && !strcmp(wanted, "badarith")) return true;
+    if (kind && !strcmp(kind, "argument_error") && !strcmp(wanted, "badarg")) return true;
+    if (status == BT_COMPILE_ERROR && !strcmp(wanted, "compile_error")) return true;
+    return (message && strstr(message, wanted)) || strstr(diagnostics, wanted);
+}
+
+static bool holds(const bt_result *r, bt_status status, const char *expected) {
+    if (!strncmp(expected, "ERROR:", 6))
+        return status != BT_OK && error_matches(r, status, expected + 6 + strspn(expected + 6, " "));
+    if (!strncmp(expected, "WARNING:", 8))
+        return status == BT_OK && strstr(bt_result_diagnostics(r), expected + 8 + strspn(expected + 8, " "));
+    if (!strncmp(expected, "NO-WARNING:", 11))
+        return status == BT_OK &&
+               !strstr(bt_result_diagnostics(r), expected + 11 + strspn(expected + 11, " "));
+    if (status != BT_OK) return false;
+    if (!strcmp(expected, "_")) return true;
+    const char *shown = bt_result_shown(r) ? bt_result_shown(r) : "";
+    char *got = strdup(shown), *plain = decoded(expected);
+    bool ok = got && plain && (text_matches(expected, trim(got)) || text_matches(plain, shown));
+    free(got);
+    free(plain);
+    return ok;
+}
+
+/* ---- running ---- */
+
+static void report(Script *s, const char *expression, const char *expected, bt_status status,
+                   const bt_result *r) {
+    char *name, *message = NULL;
+    if (asprintf(&name, "%s:%u `%s`", s->path, s->line, expression) < 0) return;
+    for (char *c = name; *c; c++)
+        if (*c == '\n' || *c == '#') *c = ' ';
+    const char *got = status == BT_OK ? bt_result_shown(r) : bt_result_error_message(r);
+    bool ok = holds(r, status, expected);
+    if (!ok && asprintf(&message, "  expected: %s\n  %s %s%s%s", expected,
+                        status == BT_OK ? "got:     " : "crashed: ", got ? got : "(no text)",
+                        status != BT_OK && bt_result_error_kind(r) ? " / " : "",
+                        status != BT_OK && bt_result_error_kind(r) ? bt_result_error_kind(r) : "") < 0)
+        message = NULL;
+    report_test(&s->run->report, name, ok ? TEST_PASSED : TEST_FAILED, message);
+    free(name);
+    free(message);
+}
+
+static bt_status evaluate(Script *s, const char *source, bt_result **r) {
+    bt_eval_options options = {.size = sizeof options, .want_shown = 1, .deadline_ms = 60000};
+    return bt_vm_eval(s->session, source, strlen(source), &options, r);
+}
+
+static bt_status load_path(Script *s, const char *path, bt_result **r) {
+    size_t length;
+    char *text = read_source(path, &length);
+    if (!text) return BT_MISUSE;
+    bt_eval_options options = {.size = sizeof options, .name = path, .load_only = 1};
+    bt_status status = bt_vm_eval(s->session, text, length, &options, r);
+    free(text);
+    return status;
+}
+
+/* `// @load PATH`, `// @load-error PATH => TEXT` */
+static void directive(Script *s, char *line) {
+    bool error = !strncmp(line, "@load-error", 11);
+    char *path = trim(line + (error ? 11 : 5)), *wanted = error ? strstr(path, "=>") : NULL;
+    if (wanted) *wanted = 0, wanted = trim(wanted + 2), path = trim(path);
+    bt_result *r = NULL;
+    bt_status status = load_path(s, path, &r);
+    if (error)
+        report_test(&s->run->report, path,
+                    status != BT_OK && r && error_matches(r, status, wanted ? wanted : "") ? TEST_PASSED
+                                                                                           : TEST_FAILED,
+                    "loading did not fail as expected");
+    else if (status != BT_OK)
+        fprintf(stderr, "%s: cannot load %s\n%s", s->path, path, bt_result_diagnostics(r));
+    bt_result_free(r);
+}
+
+static char *expectation_in(char *line) {
+    char *t = line + strspn(line, " \t");
+    if (strncmp(t, "//", 2)) return NULL;
+    t += 2 + strspn(t + 2, " \t");
+    return !strncmp(t, "=>", 2) ? trim(t + 2) : NULL;
+}
+
+static void run_expression(Script *s, char *first) {
+    char *source = strdup(trim(first));
+    char *line = NULL;
+    while (source && (line = next_line(s)) && *trim(line) && strncmp(trim(line), "//", 2) &&
+           !input_complete(source, strlen(source))) {
+        char *longer;
+        if (asprintf(&longer, "%s\n%s", source, line) < 0) break;
+        free(source);
+        source = longer;
+    }
+    char *expected = line ? expectation_in(line) : NULL;
+    if (!source) return;
+    bt_result *r = NULL;
+    if (expected) {
+        bt_status status = evaluate(s, source, &r);
+        report(s, source, expected, status, r);
+    } else {
+        report_test(&s->run->report, source, TEST_FAILED, "missing // => assertion");
+    }
+    bt_result_free(r);
+    free(source);
+}
+
+int test_script(TestRun *run, const char *path) {
+    size_t length;
+    char *text = read_source(path, &length);
+    if (!text) return 1;
+    char *copy = strndup(text, length);
+    free(text);
+    Script s = {.run = run, .path = path, .rest = copy};
+    bt_vm *vm = start_vm(&run->common);
+    s.session = bt_session_new(vm);
+    for (char *line; s.session && (line = next_line(&s));) {
+        char *t = trim(line);
+        if (!strncmp(t, "//", 2)) {
+            char *word = t + 2 + strspn(t + 2, " \t");
+            if (!strncmp(word, "@load", 5)) directive(&s, word);
+        } else if (*t)
+            run_expression(&s, t);
+    }
+    report_group(&run->report, path);
+    bt_session_free(s.session);
+    bt_vm_free(vm);
+    free(copy);
+    return 0;
+}
