@@ -77,7 +77,7 @@ static Step raise_block_arity(Process *p, const Function *fn, unsigned argc) {
              fn->param_count, argc);
     p->exception = V_HOLE;
     (void)error_raise(p, ERR_arity_mismatch, class_by_id(p->vm, CLASS_ID_Block)->name, V_NIL, text,
-                      "check the block's parameter list", details);
+                      "Check that your block has the right number of parameters (e.g., [:x | ...] for 1 argument)", details);
     return unwind_error(p);
 }
 
@@ -166,7 +166,8 @@ static Step not_understood(Process *p, Value selector, const Value *window, unsi
 /* ---- which sends leave the process (semantics 3.1, 15.3) ---- */
 
 /* Methods of the library's root classes sent to a reference run in the caller, with the reference as self;
- * birth and stop belong to the actor. */
+ * birth and stop belong to the actor. References of classes that are no actors (supervisors, shared tables:
+ * handles on a process of the library's) run all their methods in the caller. */
 static bool runs_in_caller(const Method *m) {
     uint32_t owner = m->owner->id;
     if (owner != CLASS_ID_Object && owner != CLASS_ID_ProtoObject && owner != CLASS_ID_Actor) return false;
@@ -272,13 +273,19 @@ static Step raise_no_such_process(Process *p, Value reference, Value selector) {
     return unwind_error(p);
 }
 
+/* What starts a program has no limit, nor has the way to a proxy that brings its own (stdlib-system 2.3). */
+static int64_t actor_timeout(Process *p, Value reference) {
+    const Class *c = class_by_id(p->vm, object_class(reference));
+    return !p->frame || (c && c->name == SYMBOL(TimeoutProxy)) ? -1 : ACTOR_CALL_TIMEOUT_US;
+}
+
 static Step call_actor(Process *p, Value selector, const Value *window, unsigned argc, unsigned mode,
                        const Method *m) {
     Value pid = reference_target(p, window[0]);
     if (!value_is_pid(pid)) return raise_no_such_process(p, window[0], selector);
     if (pid == p->pid)
         return m ? enter(p, m->fn, window, argc, mode) : not_understood(p, selector, window, argc, mode);
-    int64_t timeout = mode & SEND_TIMEOUT ? p->send.timeout_us : p->frame ? ACTOR_CALL_TIMEOUT_US : -1;
+    int64_t timeout = mode & SEND_TIMEOUT ? p->send.timeout_us : actor_timeout(p, window[0]);
     return call_process(p, pid, window[0], selector, window + 1, argc, timeout);
 }
 
@@ -294,10 +301,10 @@ static Step dispatch(Process *p, Site *site, Value selector, const Value *window
     if (value_is_kind(receiver, KIND_ACTOR_REF)) {
         if (m && site && (mode & SEND_OWN) && object_at(receiver, 1) == p->pid)
             site_fill(p->vm, site, dispatch_class | DISPATCH_OWN, m, plain_self_send);
-        if (!m || !runs_in_caller(m)) return call_actor(p, selector, window, argc, mode, m);
-    } else if (!m) {
-        return not_understood(p, selector, window, argc, mode);
+        if ((!m || !runs_in_caller(m)) && is_actor_class(p->vm, class_by_id(p->vm, dispatch_class)))
+            return call_actor(p, selector, window, argc, mode, m);
     }
+    if (!m) return not_understood(p, selector, window, argc, mode);
     if (dispatch_class & (DISPATCH_META | DISPATCH_METACLASS)) {
         Class *c = class_by_id(p->vm, special_payload(receiver));
         bool meta = value_is_meta(receiver);

@@ -283,6 +283,11 @@ static bool is_request(const Process *p, const Message *m) {
     return m->kind == MSG_CALL || m->kind == MSG_CAST || (for_actors && p->role == PROC_ACTOR);
 }
 
+/* Messages come in blocks of their own; who serves many without allocating must give them back too. */
+static void collect_if_due(Process *p) {
+    if (heap_wants_collection(&p->heap) && !heap_collect(p, 0, false)) p->exception = V_HOLE;
+}
+
 Step serve_next(Process *p) {
     Class *c = p->role == PROC_CLASS ? served_class(p) : NULL;
     Step step;
@@ -290,6 +295,7 @@ Step serve_next(Process *p) {
     for (;;) {
         if (p->link.ending) return STEP_DONE;
         if (p->reductions <= 0) return STEP_YIELD;
+        collect_if_due(p);
         Message *m = mailbox_take(p);
         if (!m) return p->link.ending ? STEP_DONE : STEP_IDLE;
         p->reductions--;
