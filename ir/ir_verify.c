@@ -251,7 +251,7 @@ static void verify_snap(Verify *v, const IrStmt *s) {
 static void verify_return(Verify *v, const IrStmt *s) {
     if (s->operand_count != 1)
         finding(v, VERIFY_MalformedNode, s, "%u values are returned", s->operand_count);
-    bool block = v->fn->kind == FN_BLOCK || (v->fn->flags & FN_BUILDER);
+    bool block = v->fn->kind == FN_BLOCK;
     if (s->kind == STMT_RETURN && block && v->depth > 1)
         finding(v, VERIFY_EarlyExitGateSlotMismatch, s,
                 "a ^ inside a block leaves the block instead of its home");
@@ -351,10 +351,10 @@ static bool function_is_sound(Verify *v) {
     const IrFunction *fn = v->fn;
     if (!fn->body || fn->kind > FN_BLOCK || fn->home_kind > FN_BLOCK || fn->param_count > fn->local_count ||
         fn->param_count > MAX_PARAMS || fn->capture_count >= BC_NO_CAPTURE ||
-        (fn->capture_count && fn->kind != FN_BLOCK && !(fn->flags & FN_BUILDER)))
+        (fn->capture_count && fn->kind != FN_BLOCK))
         finding(v, VERIFY_MalformedNode, NULL, "the description of the function contradicts itself");
-    else if (fn->body->kind !=
-             (fn->kind == FN_BLOCK || (fn->flags & FN_BUILDER) ? FRAME_BlockBody : FRAME_MethodBody))
+    else if (fn->body->kind != (fn->kind == FN_BLOCK ? FRAME_BlockBody : FRAME_MethodBody) &&
+             !((fn->flags & FN_BUILDER) && fn->body->kind == FRAME_BlockBody))
         finding(v, VERIFY_MalformedNode, NULL, "the body is a %s",
                 fn->body->kind < FRAME_KIND_COUNT ? IR_FRAME_NAMES[fn->body->kind] : "?");
     else if (fn->body->thread_count)

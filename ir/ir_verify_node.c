@@ -68,7 +68,7 @@ static void verify_home_access(Verify *v, const IrStmt *s) {
     if (!state && !fn->class_side)
         finding(v, VERIFY_MalformedNode, s, "a class variable outside the class side");
     if (!(s->flags & SITE_IN_BLOCK)) return;
-    if (fn->kind != FN_BLOCK && !(fn->flags & FN_BUILDER))
+    if (fn->kind != FN_BLOCK)
         finding(v, VERIFY_MalformedNode, s, "the access stands in no block");
     else if (!write && !has_capture(fn, state ? CAP_STATE : CAP_CLASS_VAR, s->imm))
         finding(v, VERIFY_MalformedNode, s, "the block has no capture to fall back on");
@@ -129,7 +129,7 @@ void verify_home(Verify *v, uint32_t function) {
         if (function == BC_NONE) return; /* nobody makes it */
         fn = v->unit->functions[function];
     }
-    if (!(fn->flags & (FN_NLR_HOME | FN_BUILDER)))
+    if (!(fn->flags & FN_NLR_HOME))
         finding(v, VERIFY_EarlyExitGateSlotMismatch, NULL,
                 "a block has a ^ to %s, which is not marked as its home", fn->name ? fn->name : "a function");
 }
