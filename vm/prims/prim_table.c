@@ -1,5 +1,5 @@
 /* The table of primitives, and its index by name. */
-#include "vm/prim.h"
+#include "vm/process.h"
 #include <string.h>
 
 #define PRIMITIVE(name, function, argc) PrimStatus function(Process *p, Value *args, unsigned count, Value *result);
