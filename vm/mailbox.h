@@ -113,6 +113,8 @@ typedef struct ProcessLink {
     void (*wait_finish)(
         Process *p,
         Reply *reply); /* PRIM: turns the reply into resume_value or exception; NULL: resume_value stands */
+    void (*wait_discard)(
+        const Reply *reply); /* PRIM: drops a reply that nobody takes; NULL: only its fragment */
     void *wait_context;
     RelationTable *relations; /* links and monitors, both directions; changes travel as signals */
     struct Completion *completion;
@@ -123,7 +125,8 @@ typedef struct ProcessLink {
     uint32_t slot;
     uint8_t wait;   /* WaitKind */
     bool trap_exit; /* ignores exit signals other than kill */
-    bool ending;    /* a signal has ended it; exit_reason is set */
+    bool ending;    /* ends when the present message is answered; exit_reason is set */
+    bool killed;    /* a signal has ended it: it ends at once; implies ending */
     bool cooling;   /* in a scheduler's list of idle processes that may give back memory */
 } ProcessLink;
 

@@ -68,7 +68,7 @@ static inline uint64_t reference_serial(Value reference) { return object_at(refe
 PrimStatus process_await_end(Process *p, Value target, int64_t timeout_us);
 /* PRIM_BLOCK until a MSG_RAW, MSG_DOWN or MSG_TIMER message with this tag (call_id; a MSG_DOWN's is its
  * reference serial, 0: any) has come or the limit is over. resume_value: for RAW the term, for DOWN the
- * reason, for TIMER the id; V_HOLE when the limit is over. For PLAIN processes: they serve no messages. */
+ * reason, for TIMER the id; nil when the limit is over. Requests stay queued meanwhile. */
 PrimStatus process_receive(Process *p, uint64_t tag, int64_t timeout_us);
 /* Sends any term; false if the target is gone. `from` may be NULL (host thread). */
 bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value term);
@@ -137,12 +137,12 @@ void vm_request_exit(BtVm *vm, int status);
 /* Uniform 64 bits: from the seed in seeded mode, else from the system's entropy. Any thread. */
 uint64_t vm_random(BtVm *vm);
 bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed);
-void sched_shutdown(BtVm *vm);
+void sched_stop(BtVm *vm);     /* stops and joins all scheduler threads; processes stay as they are */
+void sched_shutdown(BtVm *vm); /* the same, then frees everything */
 /* Starts threads on first use; enqueues p. Any thread. */
 void sched_make_runnable(BtVm *vm, Process *p);
 /* A host thread waits until the process has ended (drives the scheduler itself in seeded mode). deadline_us <
  * 0: none. True if it ended. */
 bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
-/* I/O thread (libuv): console and files. vm/io.h declares requests. */
 
 #endif

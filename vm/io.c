@@ -1,0 +1,424 @@
+/* The console, and the loop thread that does blocking work. See io.h.
+ *
+ * A request is submitted under a lock to a list and announced by uv_async_send; the loop thread queues it on
+ * libuv's pool, and the answer goes to the process's reply slot from there. If the slot is closed (time over,
+ * process dead) the request is dropped here, else by the process. Reads of stdin wait for it and for a pipe
+ * that ends them at shutdown, one read at a time. */
+#define _GNU_SOURCE /* pipe2 */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+#include "vm/error.h"
+#include "vm/io.h"
+#include "vm/sched_internal.h"
+#include "vm/string.h"
+
+enum { CONSOLE_BYTES = 16384, INPUT_CHUNK = 65536 };
+
+struct IoThread {
+    pthread_mutex_t console_lock;
+    size_t console_length;
+    char console[CONSOLE_BYTES];
+
+    pthread_mutex_t lock; /* the lists, and starting */
+    IoRequest *first, *last;
+    bool started, stopping;
+    pthread_t thread;
+    uv_loop_t loop;
+    uv_async_t async;
+    int stop_pipe[2]; /* the read end becomes readable at shutdown */
+
+    /* stdin: touched by the one read that is going on, or by the loop thread between reads */
+    IoRequest *lines_first, *lines_last; /* loop thread: reads that wait for their turn */
+    bool line_active, input_ended;
+    char *input;
+    size_t input_length, input_capacity;
+};
+
+/* ---- writing ---- */
+
+static void write_all(int fd, const char *bytes, size_t length) {
+    sigset_t pipe_signal, before;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before); /* a closed reader is no reason to die */
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EAGAIN) {
+            struct pollfd p = {.fd = fd, .events = POLLOUT};
+            if (poll(&p, 1, -1) >= 0 || errno == EINTR) continue;
+        }
+        if (written <= 0) {
+            static const struct timespec now = {0, 0};
+            if (errno == EPIPE && !sigismember(&before, SIGPIPE))
+                (void)sigtimedwait(&pipe_signal, NULL, &now);
+            break;
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void emit(BtVm *vm, const char *bytes, size_t length) {
+    if (length == 0) return;
+    if (vm->out)
+        vm->out(vm->io_context, bytes, length);
+    else
+        write_all(STDOUT_FILENO, bytes, length);
+}
+
+static void flush_locked(BtVm *vm) {
+    size_t length = vm->io->console_length;
+    vm->io->console_length = 0;
+    emit(vm, vm->io->console, length);
+}
+
+void io_console_write(BtVm *vm, const char *bytes, size_t length) {
+    IoThread *io = vm->io;
+    pthread_mutex_lock(&io->console_lock);
+    if (length > CONSOLE_BYTES - io->console_length) flush_locked(vm);
+    if (length > CONSOLE_BYTES) {
+        emit(vm, bytes, length);
+    } else {
+        memcpy(io->console + io->console_length, bytes, length);
+        io->console_length += length;
+    }
+    pthread_mutex_unlock(&io->console_lock);
+}
+
+void io_console_flush(BtVm *vm) {
+    if (!vm->io) return;
+    pthread_mutex_lock(&vm->io->console_lock);
+    flush_locked(vm);
+    pthread_mutex_unlock(&vm->io->console_lock);
+}
+
+void io_error_write(BtVm *vm, const char *bytes, size_t length) {
+    io_console_flush(vm);
+    write_all(STDERR_FILENO, bytes, length);
+}
+
+/* ---- requests ---- */
+
+IoRequest *io_request_new(BtVm *vm, void (*work)(IoRequest *r), void (*finish)(Process *p, IoRequest *r)) {
+    IoRequest *r = mem_zalloc(sizeof *r);
+    if (!r) return NULL;
+    r->vm = vm;
+    r->work = work;
+    r->finish = finish;
+    r->class_name = r->selector = V_NIL;
+    return r;
+}
+
+void io_request_free(IoRequest *r) {
+    mem_free(r->path);
+    mem_free(r->bytes);
+    mem_free(r);
+}
+
+static void drop(IoRequest *r) {
+    if (r->drop)
+        r->drop(r);
+    else
+        io_request_free(r);
+}
+
+static void finish_request(Process *p, Reply *reply) {
+    if (reply->kind == REPLY_TIMEOUT) {
+        (void)error_raise(p, ERR_timeout_error, V_NIL, V_NIL, NULL, NULL, V_NIL);
+        return;
+    }
+    IoRequest *r = (IoRequest *)(uintptr_t)reply->value;
+    p->resume_value = V_NIL;
+    r->finish(p, r);
+    drop(r);
+}
+
+static void discard_reply(const Reply *reply) {
+    if (reply->kind == REPLY_VALUE) drop((IoRequest *)(uintptr_t)reply->value);
+}
+
+/* The work is done. False: nobody wants it any more; the request is still ours. */
+static bool answer(IoRequest *r) {
+    Reply done = {.kind = REPLY_VALUE, .value = (Value)(uintptr_t)r};
+    return reply_deliver(r->vm, NULL, r->pid, r->wait_id, &done, false);
+}
+
+/* ---- stdin ---- */
+
+static void unread_line(IoThread *io, const IoRequest *r) {
+    size_t length = r->length + 1;
+    if (!r->bytes || io->input_length + length > io->input_capacity) return; /* it came out of this buffer */
+    memmove(io->input + length, io->input, io->input_length);
+    memcpy(io->input, r->bytes, r->length);
+    io->input[r->length] = '\n';
+    io->input_length += length;
+}
+
+static bool take_line(IoThread *io, IoRequest *r) {
+    char *end = io->input_length ? memchr(io->input, '\n', io->input_length) : NULL;
+    if (!end && !(io->input_ended && io->input_length)) return false;
+    size_t length = end ? (size_t)(end - io->input) : io->input_length;
+    size_t used = end ? length + 1 : length;
+    r->bytes = mem_alloc(length + 1);
+    if (!r->bytes) return r->error = ENOMEM, true;
+    memcpy(r->bytes, io->input, length);
+    r->length = length > 0 && io->input[length - 1] == '\r' ? length - 1 : length;
+    io->input_length -= used;
+    memmove(io->input, io->input + used, io->input_length);
+    return true;
+}
+
+/* Waits for stdin and reads a piece. False: end of input, or shutdown. */
+static bool read_more(IoThread *io) {
+    if (io->input_capacity - io->input_length < INPUT_CHUNK) {
+        size_t capacity = io->input_capacity * 2 + INPUT_CHUNK;
+        char *bigger = mem_realloc(io->input, capacity);
+        if (!bigger) return false;
+        io->input = bigger;
+        io->input_capacity = capacity;
+    }
+    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                            {.fd = io->stop_pipe[0], .events = POLLIN}};
+    while (poll(fds, 2, -1) < 0)
+        if (errno != EINTR) return false;
+    if (fds[1].revents) return false;
+    ssize_t got;
+    do got = read(STDIN_FILENO, io->input + io->input_length, INPUT_CHUNK);
+    while (got < 0 && (errno == EINTR || errno == EAGAIN));
+    if (got <= 0) return false;
+    io->input_length += (size_t)got;
+    return true;
+}
+
+static void work_line(IoRequest *r) {
+    IoThread *io = r->vm->io;
+    while (!take_line(io, r)) {
+        if (io->input_ended) {
+            r->found_end = true;
+            return;
+        }
+        if (!read_more(io)) io->input_ended = true;
+    }
+}
+
+static void finish_line(Process *p, IoRequest *r) {
+    if (r->error)
+        (void)error_resource(p, NULL);
+    else if (!r->found_end)
+        (void)string_new(p, r->bytes, r->length, &p->resume_value);
+}
+
+PrimStatus io_read_line(Process *p) {
+    io_console_flush(p->vm);
+    IoRequest *r = io_request_new(p->vm, work_line, finish_line);
+    if (!r) return error_resource(p, NULL);
+    r->is_line = true;
+    return io_submit(p, r, -1);
+}
+
+/* ---- the loop thread ---- */
+
+typedef struct Job {
+    uv_work_t uv;
+    IoRequest *request;
+} Job;
+
+static void job_work(uv_work_t *uv) {
+    IoRequest *r = ((Job *)uv)->request;
+    r->work(r);
+}
+
+static void start_job(IoThread *io, IoRequest *r);
+
+static void next_line(IoThread *io) {
+    IoRequest *r = io->lines_first;
+    io->line_active = r != NULL;
+    if (!r) return;
+    io->lines_first = r->next;
+    if (!r->next) io->lines_last = NULL;
+    start_job(io, r);
+}
+
+static void complete(IoThread *io, IoRequest *r) {
+    bool is_line = r->is_line;
+    if (!answer(r)) {
+        if (is_line) unread_line(io, r);
+        drop(r);
+    }
+    if (is_line) next_line(io);
+}
+
+static void job_done(uv_work_t *uv, int status) {
+    Job *job = (Job *)uv;
+    IoRequest *r = job->request;
+    if (status == UV_ECANCELED) r->error = ECANCELED;
+    mem_free(job);
+    complete(r->vm->io, r);
+}
+
+static void start_job(IoThread *io, IoRequest *r) {
+    Job *job = mem_zalloc(sizeof *job);
+    if (job) {
+        job->request = r;
+        if (uv_queue_work(&io->loop, &job->uv, job_work, job_done) == 0) return;
+        mem_free(job);
+    }
+    r->error = ENOMEM;
+    complete(io, r);
+}
+
+static void queue_line(IoThread *io, IoRequest *r) {
+    r->next = NULL;
+    if (io->lines_last)
+        io->lines_last->next = r;
+    else
+        io->lines_first = r;
+    io->lines_last = r;
+    if (!io->line_active) next_line(io);
+}
+
+static IoRequest *take_requests(IoThread *io, bool *stopping) {
+    pthread_mutex_lock(&io->lock);
+    IoRequest *first = io->first;
+    io->first = io->last = NULL;
+    *stopping = io->stopping;
+    pthread_mutex_unlock(&io->lock);
+    return first;
+}
+
+static void on_async(uv_async_t *async) {
+    IoThread *io = async->data;
+    bool stopping;
+    for (IoRequest *r = take_requests(io, &stopping), *next; r; r = next) {
+        next = r->next;
+        if (r->is_line)
+            queue_line(io, r);
+        else
+            start_job(io, r);
+    }
+    if (stopping && !uv_is_closing((uv_handle_t *)async)) uv_close((uv_handle_t *)async, NULL);
+}
+
+static void *loop_main(void *argument) {
+    IoThread *io = argument;
+    (void)uv_run(&io->loop, UV_RUN_DEFAULT); /* until the async handle is closed and the jobs are done */
+    return NULL;
+}
+
+/* Under the lock. */
+static bool start_thread(IoThread *io) {
+    if (io->started) return true;
+    sigset_t every, before;
+    if (uv_loop_init(&io->loop) != 0) return false;
+    if (uv_async_init(&io->loop, &io->async, on_async) != 0) return (void)uv_loop_close(&io->loop), false;
+    io->async.data = io;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    io->started = pthread_create(&io->thread, NULL, loop_main, io) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!io->started) {
+        uv_close((uv_handle_t *)&io->async, NULL);
+        (void)uv_run(&io->loop, UV_RUN_DEFAULT);
+        (void)uv_loop_close(&io->loop);
+    }
+    return io->started;
+}
+
+static bool submit(IoThread *io, IoRequest *r) {
+    pthread_mutex_lock(&io->lock);
+    bool possible = !io->stopping && (r->vm->seeded || start_thread(io));
+    if (possible) {
+        r->next = NULL;
+        if (io->last)
+            io->last->next = r;
+        else
+            io->first = r;
+        io->last = r;
+        if (io->started) uv_async_send(&io->async); /* under the lock: never after the handle is closed */
+    }
+    pthread_mutex_unlock(&io->lock);
+    return possible;
+}
+
+PrimStatus io_submit(Process *p, IoRequest *r, int64_t timeout_us) {
+    r->pid = p->pid;
+    r->wait_id = wait_open(p, WAIT_PRIM, timeout_us);
+    p->link.wait_finish = finish_request;
+    p->link.wait_discard = discard_reply;
+    if (submit(p->vm->io, r)) return PRIM_BLOCK;
+    wait_close(p);
+    drop(r);
+    return error_resource(p, "The I/O thread could not be started");
+}
+
+bool io_run_one(BtVm *vm) {
+    IoThread *io = vm->io;
+    pthread_mutex_lock(&io->lock);
+    IoRequest *r = io->first;
+    if (r) io->first = r->next;
+    if (!io->first) io->last = NULL;
+    pthread_mutex_unlock(&io->lock);
+    if (!r) return false;
+    r->work(r);
+    bool is_line = r->is_line;
+    if (!answer(r)) {
+        if (is_line) unread_line(io, r);
+        drop(r);
+    }
+    return true;
+}
+
+/* ---- life ---- */
+
+IoThread *io_new(BtVm *vm) {
+    IoThread *io = mem_zalloc(sizeof *io);
+    if (!io) return NULL;
+    io->stop_pipe[0] = io->stop_pipe[1] = -1;
+    if (pipe2(io->stop_pipe, O_CLOEXEC) != 0) return mem_free(io), NULL;
+    if (pthread_mutex_init(&io->console_lock, NULL) != 0 || pthread_mutex_init(&io->lock, NULL) != 0) {
+        close(io->stop_pipe[0]);
+        close(io->stop_pipe[1]);
+        return mem_free(io), NULL;
+    }
+    return vm->io = io;
+}
+
+void io_stop(BtVm *vm) {
+    IoThread *io = vm->io;
+    if (!io) return;
+    io_console_flush(vm);
+    pthread_mutex_lock(&io->lock);
+    bool running = io->started && !io->stopping;
+    io->stopping = true;
+    if (running) {
+        (void)!write(io->stop_pipe[1], "x", 1);
+        uv_async_send(&io->async);
+    }
+    pthread_mutex_unlock(&io->lock);
+    if (!running) return;
+    pthread_join(io->thread, NULL);
+    (void)uv_loop_close(&io->loop);
+}
+
+void io_free(BtVm *vm) {
+    IoThread *io = vm->io;
+    if (!io) return;
+    for (IoRequest *r = io->first, *next; r; r = next) {
+        next = r->next;
+        drop(r);
+    }
+    close(io->stop_pipe[0]);
+    close(io->stop_pipe[1]);
+    mem_free(io->input);
+    pthread_mutex_destroy(&io->console_lock);
+    pthread_mutex_destroy(&io->lock);
+    mem_free(io);
+    vm->io = NULL;
+}

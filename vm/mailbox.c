@@ -1,0 +1,250 @@
+/* Mailboxes: pushing, taking, and acting on signals. See mailbox.h for the word they live in. */
+#include "vm/sched_internal.h"
+
+/* ---- messages ---- */
+
+bool value_needs_copy(Value v) { return value_is_ptr(v) && !(header_flags(object_header(v)) & OBJ_LITERAL); }
+
+static Message *message_alloc(Scheduler *s, unsigned argc) {
+    if (argc <= MESSAGE_SMALL && s && s->free_messages) {
+        Message *m = s->free_messages;
+        s->free_messages = m->next;
+        s->free_message_count--;
+        return m;
+    }
+    unsigned capacity = argc <= MESSAGE_SMALL ? MESSAGE_SMALL : argc;
+    Message *m = mem_alloc(sizeof *m + capacity * sizeof(Value));
+    if (m) m->capacity = (uint8_t)capacity;
+    return m;
+}
+
+static bool copy_terms(BtVm *vm, Message *m) {
+    Value roots[256], copies[256];
+    roots[0] = m->receiver;
+    memcpy(roots + 1, m->values, m->argc * sizeof *roots);
+    m->fragment = term_copy(vm, roots, m->argc + 1u, copies);
+    if (!m->fragment) return false;
+    m->receiver = copies[0];
+    memcpy(m->values, copies + 1, m->argc * sizeof *copies);
+    return true;
+}
+
+Message *message_make(BtVm *vm, Scheduler *s, MessageKind kind, Value sender, Value receiver, Value selector,
+                      const Value *args, unsigned argc) {
+    Message *m = message_alloc(s, argc);
+    if (!m) return NULL;
+    m->next = NULL;
+    m->kind = kind;
+    m->argc = (uint8_t)argc;
+    m->handoff = m->waiter = false;
+    m->sender = sender;
+    m->call_id = 0;
+    m->fragment = NULL;
+    m->serve = NULL;
+    m->context = NULL;
+    m->receiver = receiver;
+    m->selector = selector;
+    bool copy = value_needs_copy(receiver);
+    for (unsigned i = 0; i < argc; i++) {
+        m->values[i] = args[i];
+        copy |= value_needs_copy(args[i]);
+    }
+    if (copy && !copy_terms(vm, m)) return message_release(vm, s, m), NULL;
+    return m;
+}
+
+void message_release(BtVm *vm, Scheduler *s, Message *m) {
+    if (m->fragment) fragment_free(vm, m->fragment);
+    if (!s || m->capacity != MESSAGE_SMALL || s->free_message_count >= MESSAGE_CACHE) {
+        mem_free(m);
+        return;
+    }
+    m->next = s->free_messages;
+    s->free_messages = m;
+    s->free_message_count++;
+}
+
+void message_free(BtVm *vm, Message *m) { message_release(vm, NULL, m); }
+
+/* ---- pushing ---- */
+
+static bool is_signal(MessageKind kind) {
+    switch (kind) {
+    case MSG_EXIT:
+    case MSG_KILL:
+    case MSG_SYSTEM:
+    case MSG_LINK:
+    case MSG_UNLINK:
+    case MSG_MONITOR:
+    case MSG_DEMONITOR: return true;
+    default: return false;
+    }
+}
+
+/* Whether a push makes a process in this state runnable. */
+static bool push_wakes(uint64_t low, bool signal) {
+    switch (link_state(low)) {
+    case RUN_IDLE: return true;
+    case RUN_WAITING: return signal || (low & LINK_RECEIVE);
+    default: return false;
+    }
+}
+
+PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
+    Process *p = process_by_slot(vm, pid_slot(pid));
+    if (!p) return PUSH_DEAD;
+    bool signal = is_signal(m->kind), wakes;
+    Word128 w = word128_peek(p->link.word), put;
+    do {
+        RunState state = link_state(w.low);
+        if (link_generation(w.low) != pid_generation(pid) || state == RUN_FREE || state == RUN_EXITING)
+            return PUSH_DEAD;
+        wakes = push_wakes(w.low, signal);
+        m->next = (Message *)(uintptr_t)w.high;
+        put.low = w.low | (signal ? LINK_SIGNALS : 0);
+        if (link_inbox_count(w.low) != 0xffff) put.low += LINK_INBOX_ONE;
+        if (wakes) put.low = link_with_state(put.low, RUN_RUNNABLE) & ~(LINK_RECEIVE | LINK_WAKE);
+        put.high = (uint64_t)(uintptr_t)m;
+    } while (!word128_cas(p->link.word, &w, put));
+    if (wakes) sched_enqueue(vm, s, p, QUEUE_WOKEN);
+    return PUSH_DONE;
+}
+
+bool signal_send(BtVm *vm, Scheduler *s, Value target, MessageKind kind, Value sender, uint64_t id,
+                 const Value *values, unsigned count) {
+    Message *m = message_make(vm, s, kind, sender, V_NIL, V_NIL, values, count);
+    if (!m) return vm_fail(vm), false;
+    m->call_id = id;
+    if (mailbox_push(vm, s, target, m) == PUSH_DONE) return true;
+    message_release(vm, s, m);
+    return false;
+}
+
+/* ---- the private queue ---- */
+
+static void count_queue(Process *p, int change) {
+    /* relaxed: one writer; others only look */
+    uint32_t length = atomic_load_explicit(&p->link.queue_length, memory_order_relaxed);
+    atomic_store_explicit(&p->link.queue_length, length + (uint32_t)change, memory_order_relaxed);
+}
+
+void mailbox_append(Process *p, Message *m) {
+    m->next = NULL;
+    if (p->link.queue_tail)
+        p->link.queue_tail->next = m;
+    else
+        p->link.queue_head = m;
+    p->link.queue_tail = m;
+    count_queue(p, 1);
+}
+
+Message *mailbox_remove_first(Process *p) {
+    Message *m = p->link.queue_head;
+    if (!m) return NULL;
+    p->link.queue_head = m->next;
+    if (!m->next) p->link.queue_tail = NULL;
+    count_queue(p, -1);
+    return m;
+}
+
+static bool is_receivable(const Message *m, uint64_t tag) {
+    bool kind = m->kind == MSG_RAW || m->kind == MSG_DOWN || m->kind == MSG_TIMER;
+    return kind && (!tag || m->call_id == tag);
+}
+
+bool mailbox_has_tagged(const Process *p, uint64_t tag) {
+    const Message *m = p->link.queue_head;
+    while (m && !is_receivable(m, tag)) m = m->next;
+    return m != NULL;
+}
+
+Message *mailbox_remove_tagged(Process *p, uint64_t tag) {
+    Message *before = NULL, *m = p->link.queue_head;
+    while (m && !is_receivable(m, tag)) before = m, m = m->next;
+    if (!m) return NULL;
+    if (!before) return mailbox_remove_first(p);
+    before->next = m->next;
+    if (!m->next) p->link.queue_tail = before;
+    count_queue(p, -1);
+    return m;
+}
+
+/* ---- taking ---- */
+
+static void end_by_signal(Process *p, Message *m, Value reason) {
+    if (m->fragment) heap_adopt(p, m->fragment);
+    m->fragment = NULL;
+    p->link.exit_reason = reason;
+    p->link.ending = p->link.killed = true;
+}
+
+/* An exit signal over a link counts only while the link exists. */
+static void act_on_exit(Process *p, Message *m) {
+    bool linked = m->sender == V_NIL || relation_remove(p->link.relations, RELATION_LINK, m->sender, 0);
+    if (!linked || p->link.trap_exit || m->values[0] == SYMBOL(normal)) return;
+    end_by_signal(p, m, m->values[0]);
+}
+
+static void act_on_request(Process *p, Message *m) {
+    p->link.system_request = m;
+    m->serve(p, m->context);
+    if (p->link.system_request) system_answer(p, m->context, V_NIL);
+}
+
+static void act_on_signal(Process *p, Message *m) {
+    switch (m->kind) {
+    case MSG_KILL: end_by_signal(p, m, SYMBOL(killed)); break;
+    case MSG_EXIT: act_on_exit(p, m); break;
+    case MSG_SYSTEM: act_on_request(p, m); break;
+    default: relation_signal(p, m);
+    }
+    message_release(p->vm, p->scheduler, m);
+}
+
+static Message *take_all(Process *p) {
+    Word128 w = word128_peek(p->link.word), put = {0, 0};
+    do {
+        if (!w.high && !(w.low & LINK_SIGNALS)) return NULL;
+        put.low = w.low & ~(LINK_SIGNALS | LINK_INBOX_MASK);
+    } while (!word128_cas(p->link.word, &w, put));
+    return (Message *)(uintptr_t)w.high;
+}
+
+static Message *reverse(Message *m) {
+    Message *done = NULL;
+    while (m) {
+        Message *next = m->next;
+        m->next = done;
+        done = m;
+        m = next;
+    }
+    return done;
+}
+
+bool mailbox_drain(Process *p) {
+    for (Message *m = reverse(take_all(p)), *next; m; m = next) {
+        next = m->next;
+        if (is_signal(m->kind) && !p->link.killed)
+            act_on_signal(p, m);
+        else if (m->kind == MSG_DOWN &&
+                 !relation_remove(p->link.relations, RELATION_WATCHES, V_NIL, m->call_id))
+            message_release(p->vm, p->scheduler, m); /* the watch was given up before it came */
+        else
+            mailbox_append(p, m); /* what a dying process did not see is answered by process_end */
+    }
+    return !p->link.killed;
+}
+
+bool process_poll_signals(Process *p) { return mailbox_drain(p); }
+
+Message *mailbox_take(Process *p) {
+    /* The caller that was just answered goes first: giving the thread back is how the switch happens. */
+    if (p->scheduler && p->scheduler->switch_to) return NULL;
+    if ((!p->link.queue_head || process_has_signals(p)) && !mailbox_drain(p)) return NULL;
+    Message *m = mailbox_remove_first(p);
+    if (!m) return NULL;
+    if (m->fragment) heap_adopt(p, m->fragment);
+    m->fragment = NULL;
+    if (m->receiver == V_HOLE) m->receiver = p->self_ref;
+    return m;
+}

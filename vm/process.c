@@ -1,0 +1,358 @@
+/* Processes' birth and death, and the table of control blocks.
+ *
+ * Control blocks come in slabs that live as long as the VM, so a pointer to one never dangles; whether the
+ * process behind it is still the one a pid names is said by the generation in the state word. Each scheduler
+ * keeps a short list of free blocks; the table's own list, under its lock, balances them. */
+#include <stddef.h>
+#include "vm/error.h"
+#include "vm/gc.h"
+#include "vm/sched_internal.h"
+
+#define CACHE_LINE 64u
+
+/* ---- the table ---- */
+
+bool processes_init(BtVm *vm, ProcessTable *t) {
+    (void)vm;
+    return pthread_mutex_init(&t->lock, NULL) == 0;
+}
+
+/* Zeroed memory that lives as long as the table, aligned to a cache line; under the lock. */
+static void *table_own(ProcessTable *t, size_t size) {
+    char *block = mem_zalloc(size + 2 * CACHE_LINE);
+    if (!block) return NULL;
+    *(void **)(void *)block = t->memory;
+    t->memory = block;
+    uintptr_t at = (uintptr_t)block + sizeof(void *);
+    return (void *)((at + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+}
+
+static bool directory_grow(ProcessTable *t) {
+    uint32_t capacity = t->capacity ? t->capacity * 2 : 16;
+    Process **fresh = table_own(t, capacity * sizeof *fresh);
+    if (!fresh) return false;
+    /* relaxed: only this side, under the lock, writes it */
+    Process **old = atomic_load_explicit(&t->directory, memory_order_relaxed);
+    if (old) memcpy(fresh, old, t->capacity * sizeof *fresh);
+    t->capacity = capacity;
+    /* release: pairs with process_by_slot */
+    atomic_store_explicit(&t->directory, fresh, memory_order_release);
+    return true;
+}
+
+static bool slab_add(ProcessTable *t) {
+    uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: under the lock */
+    if (count >= (1u << 29) / SLAB_PROCESSES) return false;
+    if (count == t->capacity && !directory_grow(t)) return false;
+    Process *slab = table_own(t, SLAB_PROCESSES * sizeof *slab);
+    if (!slab) return false;
+    for (uint32_t i = SLAB_PROCESSES; i-- > 0;) {
+        slab[i].link.slot = count * SLAB_PROCESSES + i;
+        slab[i].link.word[0] = ((uint64_t)1 << 32) | RUN_FREE;
+        slab[i].link.run_next = t->free_processes;
+        t->free_processes = &slab[i];
+    }
+    Process **directory = atomic_load_explicit(&t->directory, memory_order_relaxed);
+    directory[count] = slab;
+    /* release: pairs with process_by_slot, which reads the entry after the count */
+    atomic_store_explicit(&t->slab_count, count + 1, memory_order_release);
+    return true;
+}
+
+Process *process_by_slot(BtVm *vm, uint32_t slot) {
+    ProcessTable *t = &vm->schedulers->processes;
+    /* acquire: pairs with slab_add */
+    if (slot / SLAB_PROCESSES >= atomic_load_explicit(&t->slab_count, memory_order_acquire)) return NULL;
+    Process **directory = atomic_load_explicit(&t->directory, memory_order_acquire);
+    return &directory[slot / SLAB_PROCESSES][slot % SLAB_PROCESSES];
+}
+
+static Process *free_list_take(ProcessTable *t, Scheduler *s) {
+    if (s && s->free_processes) {
+        Process *p = s->free_processes;
+        s->free_processes = p->link.run_next;
+        s->free_count--;
+        return p;
+    }
+    pthread_mutex_lock(&t->lock);
+    Process *p = t->free_processes || slab_add(t) ? t->free_processes : NULL;
+    if (p) t->free_processes = p->link.run_next;
+    for (unsigned i = 0; p && s && i < FREE_BATCH && t->free_processes; i++) {
+        Process *more = t->free_processes;
+        t->free_processes = more->link.run_next;
+        more->link.run_next = s->free_processes;
+        s->free_processes = more;
+        s->free_count++;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return p;
+}
+
+static void free_list_put(ProcessTable *t, Scheduler *s, Process *p) {
+    if (s) {
+        p->link.run_next = s->free_processes;
+        s->free_processes = p;
+        if (++s->free_count < 4 * FREE_BATCH) return;
+    }
+    pthread_mutex_lock(&t->lock);
+    if (!s) {
+        p->link.run_next = t->free_processes;
+        t->free_processes = p;
+    }
+    while (s && s->free_count > FREE_BATCH) {
+        Process *less = s->free_processes;
+        s->free_processes = less->link.run_next;
+        s->free_count--;
+        less->link.run_next = t->free_processes;
+        t->free_processes = less;
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- looking at others ---- */
+
+static bool word_is_alive(uint64_t low, Value pid) {
+    RunState state = link_state(low);
+    return link_generation(low) == pid_generation(pid) && state != RUN_FREE && state != RUN_EXITING;
+}
+
+Process *process_by_pid(BtVm *vm, Value pid) {
+    if (!value_is_pid(pid)) return NULL;
+    Process *p = process_by_slot(vm, pid_slot(pid));
+    return p && word_is_alive(word128_peek(p->link.word).low, pid) ? p : NULL;
+}
+
+bool process_is_alive(BtVm *vm, Value pid) { return process_by_pid(vm, pid) != NULL; }
+
+bool process_info(BtVm *vm, Value pid, ProcessInfo *info) {
+    Process *p = process_by_pid(vm, pid);
+    if (!p) return false;
+    uint64_t low = word128_peek(p->link.word).low;
+    info->pid = pid;
+    info->state = link_state(low);
+    /* relaxed: a snapshot for human eyes */
+    info->class_id = atomic_load_explicit(&p->link.class_id, memory_order_relaxed);
+    info->message_count =
+        link_inbox_count(low) + atomic_load_explicit(&p->link.queue_length, memory_order_relaxed);
+    return word_is_alive(word128_peek(p->link.word).low, pid);
+}
+
+void process_each(BtVm *vm, void (*visit)(void *context, const ProcessInfo *info), void *context) {
+    ProcessTable *t = &vm->schedulers->processes;
+    /* acquire: pairs with slab_add */
+    uint32_t slots = atomic_load_explicit(&t->slab_count, memory_order_acquire) * SLAB_PROCESSES;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint64_t low = word128_peek(process_by_slot(vm, slot)->link.word).low;
+        ProcessInfo info;
+        if (process_info(vm, value_from_pid(slot, link_generation(low)), &info)) visit(context, &info);
+    }
+}
+
+/* ---- birth ---- */
+
+static void init_owner_part(BtVm *vm, Process *p, const SpawnOptions *options, uint32_t generation) {
+    memset(p, 0, offsetof(Process, link));
+    p->vm = vm;
+    p->pid = value_from_pid(p->link.slot, generation);
+    p->self_ref = options->role == PROC_CLASS ? options->self_ref : V_NIL;
+    p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
+    p->class_vars.live = p->class_vars.entry = p->class_vars.committed = p->class_vars.view = V_HOLE;
+    p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = p->dictionary = V_NIL;
+    p->send.receiver = p->send.selector = V_NIL;
+    p->role = options->role;
+    p->heap.limit_words =
+        options->heap_limit_words ? options->heap_limit_words : vm->default_heap_limit_words;
+    p->stack_limit_words =
+        options->stack_limit_words ? options->stack_limit_words : vm->default_stack_limit_words;
+}
+
+static void init_link(Process *p, const SpawnOptions *options) {
+    ProcessLink *l = &p->link;
+    l->queue_head = l->queue_tail = NULL;
+    l->wait = WAIT_NONE;
+    l->wait_timeout_us = -1;
+    l->relations = NULL;
+    l->completion = options->completion;
+    l->system_request = NULL;
+    l->run_next = NULL;
+    l->exit_reason = SYMBOL(normal);
+    l->call_class = l->call_selector = V_NIL;
+    l->trap_exit = options->ignore_link_exits;
+    l->ending = l->killed = l->cooling = false;
+    /* relaxed: published with the state word */
+    atomic_store_explicit(&l->queue_length, 0, memory_order_relaxed);
+    atomic_store_explicit(&l->class_id, options->class_id, memory_order_relaxed);
+    atomic_store_explicit(&l->waiting_on, 0, memory_order_relaxed);
+}
+
+static bool make_actor_reference(Process *p, uint32_t class_id) {
+    if (!heap_reserve(p, 2)) return false;
+    p->self_ref = heap_new(p, KIND_ACTOR_REF, class_id, 2);
+    object_words(p->self_ref)[1] = p->pid;
+    return true;
+}
+
+/* A class process is linked in name only (semantics 3). */
+static bool link_to_parent(Process *p, Process *parent) {
+    if (!parent || parent->role == PROC_CLASS) return true;
+    return relation_add(&p->link.relations, RELATION_LINK, parent->pid, 0) &&
+           relation_add(&parent->link.relations, RELATION_LINK, p->pid, 0);
+}
+
+static void release_memory(Process *p) {
+    stack_release(p);
+    heap_destroy(p);
+    relations_free(p->link.relations);
+    mem_free(p->elided_ring);
+    p->link.relations = NULL;
+    p->elided_ring = NULL;
+}
+
+Process *process_new(BtVm *vm, const SpawnOptions *options) {
+    Scheduler *s = options->parent ? options->parent->scheduler : NULL;
+    ProcessTable *t = &vm->schedulers->processes;
+    Process *p = free_list_take(t, s);
+    if (!p) return NULL;
+    Word128 w = word128_peek(p->link.word);
+    init_owner_part(vm, p, options, link_generation(w.low));
+    init_link(p, options);
+    bool whole = options->role != PROC_ACTOR || make_actor_reference(p, options->class_id);
+    if (!whole || !link_to_parent(p, options->parent)) {
+        release_memory(p);
+        free_list_put(t, s, p);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&t->live, 1, memory_order_relaxed); /* relaxed: a statistic */
+    process_set_state(p, RUN_IDLE);
+    return p;
+}
+
+bool process_start(Process *fresh, Process *from, Value callable, Value selector, const Value *args,
+                   unsigned argc) {
+    Scheduler *s = from ? from->scheduler : NULL;
+    Message *m =
+        message_make(fresh->vm, s, MSG_START, from ? from->pid : V_NIL, callable, selector, args, argc);
+    if (!m) return false;
+    if (mailbox_push(fresh->vm, s, fresh->pid, m) == PUSH_DONE) return true;
+    message_release(fresh->vm, s, m);
+    return false;
+}
+
+bool process_make_elided_ring(Process *p) {
+    p->elided_ring = mem_zalloc(ELIDED_CALLS * sizeof *p->elided_ring);
+    return p->elided_ring != NULL;
+}
+
+/* ---- death ---- */
+
+static void complete(BtVm *vm, Completion *c, Reply reply) {
+    if (value_needs_copy(reply.value)) {
+        Value copy = V_NIL;
+        reply.fragment = term_copy(vm, &reply.value, 1, &copy);
+        if (!reply.fragment) reply.kind = REPLY_ERROR, copy = error_out_of_memory(vm);
+        reply.value = copy;
+    }
+    c->reply = reply;
+    /* release: pairs with the acquire load of the starter */
+    atomic_store_explicit(&c->done, true, memory_order_release);
+}
+
+void process_complete(Process *p, ReplyKind kind, Value value) {
+    Completion *c = p->link.completion;
+    p->link.completion = NULL;
+    if (!c) return;
+    complete(p->vm, c, (Reply){kind, NULL, value, p->pending_pid, p->pending_serial});
+}
+
+/* From here on nothing can be pushed; what has been pushed is in the private queue. Answers the flags. */
+static uint64_t close_inbox(Process *p) {
+    Word128 w = word128_peek(p->link.word), put = {0, 0};
+    do {
+        put.low = link_with_state(w.low, RUN_EXITING) & ~(LINK_INBOX_MASK | LINK_SIGNALS);
+    } while (!word128_cas(p->link.word, &w, put));
+    Message *oldest = NULL;
+    for (Message *m = (Message *)(uintptr_t)w.high, *next; m; m = next) {
+        next = m->next;
+        m->next = oldest;
+        oldest = m;
+    }
+    for (Message *next; oldest; oldest = next) {
+        next = oldest->next;
+        mailbox_append(p, oldest);
+    }
+    return w.low;
+}
+
+static void answer_dead(Process *p, Scheduler *s, const Message *m) {
+    Reply dead = {.kind = REPLY_DEAD, .value = V_NIL};
+    (void)reply_deliver(p->vm, s, m->sender, m->call_id, &dead, false);
+}
+
+static void refuse(Process *p, Scheduler *s, Message *m) {
+    switch (m->kind) {
+    case MSG_CALL:
+    case MSG_SYSTEM: answer_dead(p, s, m); break;
+    case MSG_LINK:
+    case MSG_MONITOR: relation_refuse(p->vm, s, p->pid, m, p->link.exit_reason); break;
+    default: break;
+    }
+    message_release(p->vm, s, m);
+}
+
+/* FREE under the next generation. True if a host thread waits for this. */
+static bool free_slot(Process *p) {
+    Word128 w = word128_peek(p->link.word), put = {0, 0};
+    uint32_t generation = link_generation(w.low) + 1;
+    put.low = ((uint64_t)(generation ? generation : 1) << 32) | RUN_FREE;
+    while (!word128_cas(p->link.word, &w, put)) {
+    }
+    return (w.low & LINK_WATCHED) != 0;
+}
+
+void process_end(Scheduler *s, Process *p) {
+    BtVm *vm = p->vm;
+    ProcessLink *l = &p->link;
+    uint64_t flags = close_inbox(p);
+    if (flags & LINK_NAMED) (void)registry_unregister(vm, registry_name_of(vm, p->pid), p->pid);
+    wait_close(p);
+    if (l->completion) {
+        Reply killed = {.kind = REPLY_DEAD, .value = l->exit_reason};
+        complete(vm, l->completion, killed);
+    }
+    if (p->serving) refuse(p, s, p->serving);
+    for (Message *m; (m = mailbox_remove_first(p)) != NULL;) refuse(p, s, m);
+    relations_fire(s, p, l->exit_reason);
+    release_memory(p);
+    ProcessTable *t = &vm->schedulers->processes;
+    atomic_fetch_sub_explicit(&t->live, 1, memory_order_relaxed); /* relaxed: a statistic */
+    bool watched = free_slot(p);
+    free_list_put(t, s, p);
+    if (watched) sched_notify_hosts(vm->schedulers);
+}
+
+void vm_fail(BtVm *vm) {
+    /* seq_cst: nothing depends on the order, and it happens once */
+    atomic_store(&vm->failed, true);
+    sched_notify_hosts(vm->schedulers);
+}
+
+/* At shutdown, with all threads gone: the memory of what still lives. */
+static void drop(BtVm *vm, Process *p) {
+    RunState state = link_state(word128_peek(p->link.word).low);
+    if (state == RUN_FREE) return;
+    (void)close_inbox(p);
+    wait_close(p);
+    if (p->serving) message_release(vm, NULL, p->serving);
+    for (Message *m; (m = mailbox_remove_first(p)) != NULL;) message_release(vm, NULL, m);
+    release_memory(p);
+}
+
+void processes_destroy(BtVm *vm, ProcessTable *t) {
+    uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: alone by now */
+    for (uint32_t slot = 0; slot < count * SLAB_PROCESSES; slot++) drop(vm, process_by_slot(vm, slot));
+    for (void *block = t->memory, *next; block; block = next) {
+        next = *(void **)block;
+        mem_free(block);
+    }
+    pthread_mutex_destroy(&t->lock);
+}

@@ -1,0 +1,167 @@
+/* Registered names: two hash tables with chains over the same entries, by name and by pid. */
+#include "vm/registry.h"
+#include "vm/sched_internal.h"
+
+typedef struct Entry {
+    Value name, pid;
+    struct Entry *next_by_name, *next_by_pid;
+    struct Entry *older, *newer; /* in order of registration */
+} Entry;
+
+struct Registry {
+    pthread_rwlock_t lock;
+    uint32_t count, capacity; /* capacity: a power of two */
+    Entry **by_name, **by_pid;
+    Entry *oldest, *newest;
+};
+
+enum { FIRST_CAPACITY = 16 };
+
+static uint32_t bucket(const Registry *r, Value v) {
+    return (uint32_t)((v * 0x9e3779b97f4a7c15u) >> 40) & (r->capacity - 1);
+}
+
+static bool make_tables(Registry *r, uint32_t capacity) {
+    Entry **by_name = mem_zalloc(capacity * sizeof *by_name),
+          **by_pid = mem_zalloc(capacity * sizeof *by_pid);
+    if (!by_name || !by_pid) return mem_free(by_name), mem_free(by_pid), false;
+    mem_free(r->by_name);
+    mem_free(r->by_pid);
+    r->by_name = by_name;
+    r->by_pid = by_pid;
+    r->capacity = capacity;
+    return true;
+}
+
+static void chain(Registry *r, Entry *e) {
+    Entry **name = &r->by_name[bucket(r, e->name)], **pid = &r->by_pid[bucket(r, e->pid)];
+    e->next_by_name = *name;
+    *name = e;
+    e->next_by_pid = *pid;
+    *pid = e;
+}
+
+static void grow(Registry *r) {
+    if (r->count < r->capacity || !make_tables(r, r->capacity * 2)) return; /* longer chains do no harm */
+    for (Entry *e = r->oldest; e; e = e->newer) chain(r, e);
+}
+
+Registry *registry_new(void) {
+    Registry *r = mem_zalloc(sizeof *r);
+    if (!r) return NULL;
+    if (pthread_rwlock_init(&r->lock, NULL) != 0) return mem_free(r), NULL;
+    if (!make_tables(r, FIRST_CAPACITY)) return registry_free(r), NULL;
+    return r;
+}
+
+void registry_free(Registry *r) {
+    if (!r) return;
+    for (Entry *e = r->oldest, *next; e; e = next) {
+        next = e->newer;
+        mem_free(e);
+    }
+    mem_free(r->by_name);
+    mem_free(r->by_pid);
+    pthread_rwlock_destroy(&r->lock);
+    mem_free(r);
+}
+
+static Entry *find_name(const Registry *r, Value name) {
+    Entry *e = r->by_name[bucket(r, name)];
+    while (e && e->name != name) e = e->next_by_name;
+    return e;
+}
+
+static Entry *find_pid(const Registry *r, Value pid) {
+    Entry *e = r->by_pid[bucket(r, pid)];
+    while (e && e->pid != pid) e = e->next_by_pid;
+    return e;
+}
+
+/* Marks the process as named, so that its end comes here. False: it is dead. */
+static bool mark_named(BtVm *vm, Value pid, bool named) {
+    Process *p = process_by_slot(vm, pid_slot(pid));
+    if (!p) return false;
+    Word128 w = word128_peek(p->link.word), put;
+    do {
+        RunState state = link_state(w.low);
+        if (link_generation(w.low) != pid_generation(pid) || state == RUN_FREE || state == RUN_EXITING)
+            return false;
+        put.low = named ? w.low | LINK_NAMED : w.low & ~LINK_NAMED;
+        put.high = w.high;
+    } while (!word128_cas(p->link.word, &w, put));
+    return true;
+}
+
+bool registry_register(BtVm *vm, Value name, Value pid) {
+    Registry *r = vm->schedulers->registry;
+    if (!value_is_pid(pid)) return false;
+    Entry *e = mem_zalloc(sizeof *e);
+    if (!e) return false;
+    e->name = name;
+    e->pid = pid;
+    pthread_rwlock_wrlock(&r->lock);
+    bool done = !find_name(r, name) && !find_pid(r, pid) && mark_named(vm, pid, true);
+    if (done) {
+        grow(r);
+        chain(r, e);
+        e->older = r->newest;
+        *(r->newest ? &r->newest->newer : &r->oldest) = e;
+        r->newest = e;
+        r->count++;
+    }
+    pthread_rwlock_unlock(&r->lock);
+    if (!done) mem_free(e);
+    return done;
+}
+
+static void unchain(Registry *r, Entry *e) {
+    Entry **at = &r->by_name[bucket(r, e->name)];
+    while (*at != e) at = &(*at)->next_by_name;
+    *at = e->next_by_name;
+    at = &r->by_pid[bucket(r, e->pid)];
+    while (*at != e) at = &(*at)->next_by_pid;
+    *at = e->next_by_pid;
+    *(e->older ? &e->older->newer : &r->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &r->newest) = e->older;
+    r->count--;
+}
+
+bool registry_unregister(BtVm *vm, Value name, Value pid) {
+    Registry *r = vm->schedulers->registry;
+    pthread_rwlock_wrlock(&r->lock);
+    Entry *e = find_name(r, name);
+    bool found = e && e->pid == pid;
+    if (found) {
+        unchain(r, e);
+        mem_free(e);
+        (void)mark_named(vm, pid, false);
+    }
+    pthread_rwlock_unlock(&r->lock);
+    return found;
+}
+
+Value registry_lookup(BtVm *vm, Value name) {
+    Registry *r = vm->schedulers->registry;
+    pthread_rwlock_rdlock(&r->lock);
+    Entry *e = find_name(r, name);
+    Value pid = e ? e->pid : V_NIL;
+    pthread_rwlock_unlock(&r->lock);
+    return pid;
+}
+
+Value registry_name_of(BtVm *vm, Value pid) {
+    Registry *r = vm->schedulers->registry;
+    pthread_rwlock_rdlock(&r->lock);
+    Entry *e = find_pid(r, pid);
+    Value name = e ? e->name : V_NIL;
+    pthread_rwlock_unlock(&r->lock);
+    return name;
+}
+
+void registry_each(BtVm *vm, void (*visit)(void *context, Value name, Value pid), void *context) {
+    Registry *r = vm->schedulers->registry;
+    pthread_rwlock_rdlock(&r->lock);
+    for (Entry *e = r->oldest; e; e = e->newer) visit(context, e->name, e->pid);
+    pthread_rwlock_unlock(&r->lock);
+}

@@ -1,0 +1,220 @@
+/* Links and monitors. Each process keeps its half in a table of its own; a change of the other half travels
+ * as a signal, so tables are touched by their owners alone.
+ *
+ * The table is a hash of 16-byte entries: the pid with the kind in its tag bits, and the monitor's serial or
+ * the wait id (0 for links). Open addressing, linear probing, deletion by shifting back. It starts with one
+ * entry, since most processes have their parent and nobody else. */
+#include "vm/sched_internal.h"
+
+typedef struct {
+    uint64_t key; /* pid with its tag replaced by kind + 1; 0 = empty */
+    uint64_t id;
+} Relation;
+
+struct RelationTable {
+    uint32_t count, capacity; /* capacity: a power of two */
+    Relation entries[];
+};
+
+/* ---- the table ---- */
+
+static uint64_t key_make(RelationKind kind, Value pid) {
+    return (pid & ~(uint64_t)TAG_MASK) | ((uint64_t)kind + 1);
+}
+static RelationKind key_kind(uint64_t key) { return (RelationKind)((key & TAG_MASK) - 1); }
+static Value key_pid(uint64_t key) { return (key & ~(uint64_t)TAG_MASK) | TAG_PID; }
+
+/* Links are found by pid, all others by id. */
+static uint32_t home_of(const RelationTable *t, Relation r) {
+    uint64_t h = (key_kind(r.key) == RELATION_LINK ? r.key : r.id) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 32) & (t->capacity - 1);
+}
+
+/* pid V_NIL: any. Answers the index, or the capacity if there is none. */
+static uint32_t table_find(const RelationTable *t, RelationKind kind, Value pid, uint64_t id) {
+    if (!t) return 0;
+    uint32_t at = home_of(t, (Relation){key_make(kind, pid), id});
+    for (uint32_t i = 0; i < t->capacity; i++, at = (at + 1) & (t->capacity - 1)) {
+        const Relation *r = &t->entries[at];
+        if (r->key == 0) break;
+        if (key_kind(r->key) == kind && r->id == id && (pid == V_NIL || key_pid(r->key) == pid)) return at;
+    }
+    return t->capacity;
+}
+
+static void table_insert(RelationTable *t, Relation r) {
+    uint32_t at = home_of(t, r);
+    while (t->entries[at].key) at = (at + 1) & (t->capacity - 1);
+    t->entries[at] = r;
+    t->count++;
+}
+
+static bool table_grow(RelationTable **table) {
+    RelationTable *old = *table;
+    uint32_t capacity = old ? old->capacity * (old->capacity == 1 ? 4 : 2) : 1;
+    RelationTable *t = mem_zalloc(sizeof *t + capacity * sizeof(Relation));
+    if (!t) return false;
+    t->capacity = capacity;
+    for (uint32_t i = 0; old && i < old->capacity; i++)
+        if (old->entries[i].key) table_insert(t, old->entries[i]);
+    mem_free(old);
+    *table = t;
+    return true;
+}
+
+bool relation_add(RelationTable **table, RelationKind kind, Value pid, uint64_t id) {
+    if (*table && table_find(*table, kind, pid, id) < (*table)->capacity) return true;
+    uint32_t capacity = *table ? (*table)->capacity : 0;
+    uint32_t most = capacity > 4 ? capacity - capacity / 4 : capacity;
+    if ((!*table || (*table)->count >= most) && !table_grow(table)) return false;
+    table_insert(*table, (Relation){key_make(kind, pid), id});
+    return true;
+}
+
+bool relation_remove(RelationTable *t, RelationKind kind, Value pid, uint64_t id) {
+    uint32_t hole = table_find(t, kind, pid, id);
+    if (!t || hole == t->capacity) return false;
+    uint32_t mask = t->capacity - 1;
+    for (uint32_t at = (hole + 1) & mask; at != hole && t->entries[at].key; at = (at + 1) & mask) {
+        uint32_t home = home_of(t, t->entries[at]);
+        /* may move back only if its home does not lie between the hole and itself */
+        if (((at - home) & mask) < ((at - hole) & mask)) continue;
+        t->entries[hole] = t->entries[at];
+        t->entries[at].key = 0;
+        hole = at;
+    }
+    t->entries[hole] = (Relation){0, 0};
+    t->count--;
+    return true;
+}
+
+Value relation_watched(const RelationTable *t, uint64_t id) {
+    uint32_t at = table_find(t, RELATION_WATCHES, V_NIL, id);
+    return t && at < t->capacity ? key_pid(t->entries[at].key) : V_NIL;
+}
+
+void relations_free(RelationTable *t) { mem_free(t); }
+
+/* ---- signals ---- */
+
+static void send_down(BtVm *vm, Scheduler *s, Value self, Value watcher, uint64_t serial, Value reason) {
+    uint64_t words[2] = {header_make(CLASS_ID_Reference, KIND_REFERENCE, 0, 2), serial};
+    Value values[2] = {value_from_object(words), reason};
+    (void)signal_send(vm, s, watcher, MSG_DOWN, self, serial, values, 2);
+}
+
+static void tell_waiter(BtVm *vm, Scheduler *s, Value pid, uint64_t wait_id) {
+    Reply ended = {.kind = REPLY_VALUE, .value = V_TRUE};
+    (void)reply_deliver(vm, s, pid, wait_id, &ended, false);
+}
+
+void relations_fire(Scheduler *s, Process *p, Value reason) {
+    RelationTable *t = p->link.relations;
+    for (uint32_t i = 0; t && i < t->capacity; i++) {
+        Relation r = t->entries[i];
+        if (!r.key) continue;
+        Value pid = key_pid(r.key);
+        switch (key_kind(r.key)) {
+        case RELATION_LINK: (void)signal_send(p->vm, s, pid, MSG_EXIT, p->pid, 0, &reason, 1); break;
+        case RELATION_WATCHED_BY: send_down(p->vm, s, p->pid, pid, r.id, reason); break;
+        case RELATION_WATCHES: (void)signal_send(p->vm, s, pid, MSG_DEMONITOR, p->pid, r.id, NULL, 0); break;
+        case RELATION_AWAITED_BY: tell_waiter(p->vm, s, pid, r.id); break;
+        }
+    }
+}
+
+void relation_refuse(BtVm *vm, Scheduler *s, Value self, const Message *m, Value reason) {
+    if (m->kind == MSG_LINK)
+        (void)signal_send(vm, s, m->sender, MSG_EXIT, self, 0, &reason, 1);
+    else if (m->waiter)
+        tell_waiter(vm, s, m->sender, m->call_id);
+    else
+        send_down(vm, s, self, m->sender, m->call_id, reason);
+}
+
+void relation_signal(Process *p, const Message *m) {
+    RelationTable **table = &p->link.relations;
+    RelationKind watch = m->waiter ? RELATION_AWAITED_BY : RELATION_WATCHED_BY;
+    bool done = true;
+    switch (m->kind) {
+    case MSG_LINK: done = relation_add(table, RELATION_LINK, m->sender, 0); break;
+    case MSG_UNLINK: (void)relation_remove(*table, RELATION_LINK, m->sender, 0); break;
+    case MSG_MONITOR: done = relation_add(table, watch, m->sender, m->call_id); break;
+    case MSG_DEMONITOR: (void)relation_remove(*table, watch, m->sender, m->call_id); break;
+    default: break;
+    }
+    if (!done) vm_fail(p->vm);
+}
+
+/* ---- what a process does ---- */
+
+void process_link(Process *a, Value b_pid) {
+    Value noproc = SYMBOL(noproc);
+    if (b_pid == a->pid || !value_is_pid(b_pid)) return;
+    const RelationTable *t = a->link.relations;
+    if (t && table_find(t, RELATION_LINK, b_pid, 0) < t->capacity) return;
+    if (!relation_add(&a->link.relations, RELATION_LINK, b_pid, 0)) {
+        vm_fail(a->vm);
+        return;
+    }
+    if (!signal_send(a->vm, a->scheduler, b_pid, MSG_LINK, a->pid, 0, NULL, 0))
+        (void)signal_send(a->vm, a->scheduler, a->pid, MSG_EXIT, b_pid, 0, &noproc, 1);
+}
+
+void process_unlink(Process *a, Value b_pid) {
+    if (relation_remove(a->link.relations, RELATION_LINK, b_pid, 0))
+        (void)signal_send(a->vm, a->scheduler, b_pid, MSG_UNLINK, a->pid, 0, NULL, 0);
+}
+
+void process_monitor(Process *watcher, Value target, Value reference) {
+    uint64_t serial = reference_serial(reference);
+    if (!relation_add(&watcher->link.relations, RELATION_WATCHES, target, serial)) {
+        vm_fail(watcher->vm);
+        return;
+    }
+    if (!signal_send(watcher->vm, watcher->scheduler, target, MSG_MONITOR, watcher->pid, serial, NULL, 0))
+        send_down(watcher->vm, watcher->scheduler, target, watcher->pid, serial, SYMBOL(noproc));
+}
+
+void process_demonitor(Process *watcher, Value reference) {
+    uint64_t serial = reference_serial(reference);
+    Value target = relation_watched(watcher->link.relations, serial);
+    if (relation_remove(watcher->link.relations, RELATION_WATCHES, V_NIL, serial))
+        (void)signal_send(watcher->vm, watcher->scheduler, target, MSG_DEMONITOR, watcher->pid, serial, NULL,
+                          0);
+}
+
+Value reference_new(Process *p) {
+    if (!heap_reserve(p, 2)) return V_HOLE;
+    Value reference = heap_new(p, KIND_REFERENCE, CLASS_ID_Reference, 2);
+    /* relaxed: only uniqueness counts */
+    object_words(reference)[1] =
+        atomic_fetch_add_explicit(&p->vm->schedulers->next_reference, 1, memory_order_relaxed) + 1;
+    return reference;
+}
+
+/* Pushes MSG_MONITOR or MSG_DEMONITOR of a wait; false: dead, or no memory. */
+static bool watch_for_wait(Process *p, Value target, MessageKind kind, uint64_t id) {
+    Message *m = message_make(p->vm, p->scheduler, kind, p->pid, V_NIL, V_NIL, NULL, 0);
+    if (!m) return false;
+    m->waiter = true;
+    m->call_id = id;
+    if (mailbox_push(p->vm, p->scheduler, target, m) == PUSH_DONE) return true;
+    message_release(p->vm, p->scheduler, m);
+    return false;
+}
+
+static void finish_await(Process *p, Reply *reply) {
+    p->resume_value = value_from_bool(reply->kind == REPLY_VALUE);
+    if (reply->kind != REPLY_VALUE)
+        (void)watch_for_wait(p, (Value)(uintptr_t)p->link.wait_context, MSG_DEMONITOR,
+                             p->link.next_call_id << 2);
+}
+
+PrimStatus process_await_end(Process *p, Value target, int64_t timeout_us) {
+    uint64_t id = wait_open(p, WAIT_PRIM, timeout_us);
+    p->link.wait_finish = finish_await;
+    p->link.wait_context = (void *)(uintptr_t)target;
+    if (!watch_for_wait(p, target, MSG_MONITOR, id)) tell_waiter(p->vm, p->scheduler, p->pid, id);
+    return PRIM_BLOCK;
+}

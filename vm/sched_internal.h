@@ -1,0 +1,257 @@
+/* What the files of the scheduler share. Private to
+ * vm/{sched*,mailbox,call,wait,process,timer,relation,registry,system_signal}.c.
+ *
+ * `Scheduler *s` arguments: the scheduler whose thread is running, or NULL on a host or I/O thread (work then
+ * goes through the injector). Everything in Scheduler without _Atomic belongs to that thread alone.
+ */
+#ifndef BT_VM_SCHED_INTERNAL_H
+#define BT_VM_SCHED_INTERNAL_H
+
+#include <pthread.h>
+#include "vm/alloc.h"
+#include "vm/atomic128.h"
+#include "vm/registry.h"
+#include "vm/vm.h"
+
+enum {
+    SLICE_REDUCTIONS = 4000,
+    RING_SIZE = 256,     /* a power of two */
+    INJECTOR_TICKS = 61, /* slices between two looks at the injector: a prime, so that no rhythm hides work */
+    SPIN_US = 20,        /* search this long before parking; a futex round trip costs as much */
+    CHAIN_MAX = 64,      /* callers that wait through hand-off and have no timer yet */
+    COOLING_TICKS = 4096, /* slices between two looks at them on a scheduler that never parks */
+    COOLING_MAX = 1024,   /* idle processes that may still give memory back */
+    MESSAGE_CACHE = 64,   /* freed small messages a scheduler keeps */
+    MESSAGE_SMALL = 4,    /* arguments that fit a cached message */
+    FREE_BATCH = 64,      /* control blocks moved between a scheduler's free list and the table's */
+    SCHEDULERS_MAX = 256,
+    SLAB_PROCESSES = 256
+};
+
+/* ---- run queues (sched_queue.c) ---- */
+/* Owner pushes at the tail and pops at the head; others steal at the head. Positions grow for ever, slot =
+ * position % RING_SIZE. */
+typedef struct RunRing {
+    _Alignas(64) _Atomic uint32_t head;
+    _Alignas(64) _Atomic uint32_t tail;
+    _Atomic(Process *) slots[RING_SIZE];
+} RunRing;
+
+/* Overflow of the rings, and work from threads that are no scheduler. */
+typedef struct Injector {
+    pthread_mutex_t lock;
+    Process *first, *last;
+    _Alignas(64) _Atomic uint32_t count;
+} Injector;
+
+bool ring_push(RunRing *ring, Process *p); /* owner; false: full */
+Process *ring_pop(RunRing *ring);          /* owner */
+/* Takes half of a ring (at least one if there is any); any thread. */
+unsigned ring_steal(RunRing *ring, Process **batch);
+bool ring_is_empty(RunRing *ring); /* any thread; sequentially consistent */
+void injector_push(Injector *in, Process *first, Process *last, uint32_t count);
+unsigned injector_take(Injector *in, Process **batch, unsigned max);
+
+/* ---- timers (timer.c) ---- */
+typedef struct TimerEntry {
+    int64_t deadline;
+    uint64_t order;   /* insertion order among equal deadlines */
+    uint64_t subject; /* control block slot, or timer record index with TIMER_RECORD set */
+} TimerEntry;
+#define TIMER_RECORD ((uint64_t)1 << 63)
+
+/* A timer made by timer_start. state: generation << 2 | TIMER_*; any thread may cancel by CAS. */
+typedef struct TimerRecord {
+    _Atomic uint64_t state;
+    Value pid;
+    uint32_t next_free;
+} TimerRecord;
+
+enum { TIMER_CHUNKS = 16, TIMER_FIRST_CHUNK = 64 };
+typedef struct TimerQueue {
+    TimerEntry *entries; /* binary heap by (deadline, order) */
+    size_t count, capacity;
+    uint64_t next_order;
+    _Atomic(TimerRecord *) chunks[TIMER_CHUNKS]; /* chunk k holds TIMER_FIRST_CHUNK << k records */
+    uint32_t record_count, free_record;          /* free list: index + 1 */
+    _Atomic uint32_t cancelled;                  /* records cancelled and still in the heap */
+} TimerQueue;
+
+void timers_destroy(TimerQueue *t);
+/* Fires what is due. */
+void timers_run(Scheduler *s, int64_t now);
+/* Exact next deadline, DEADLINE_NONE if none. */
+static inline int64_t timers_next(const TimerQueue *t) {
+    return t->count ? t->entries[0].deadline : DEADLINE_NONE;
+}
+/* Starts the clock of p's present wait (wait_timeout_us from now). p is owned. */
+void wait_arm(Scheduler *s, Process *p);
+
+/* ---- a scheduler ---- */
+enum { PARK_RUNNING, PARK_PARKED, PARK_UNSTARTED };
+
+typedef struct ChainRecord {
+    Process *process;
+    Value pid;
+    uint64_t call_id;
+} ChainRecord;
+
+struct Scheduler {
+    void *method_cache; /* for the interpreter; freed with the scheduler */
+    BtVm *vm;
+    unsigned index;
+    bool searching; /* counted in Schedulers.searching */
+    uint32_t tick;
+    uint64_t reductions; /* used here since the start */
+    int32_t woken_used;  /* reductions that woken processes had since an expired one was picked */
+    uint64_t random;
+    Process *next;      /* runs next and inherits the rest of the slice; nobody steals it */
+    Process *handoff;   /* callee that call_start claimed: RUNNING, runs as soon as its caller has stopped */
+    Process *switch_to; /* caller that call_reply claimed: RUNNING */
+    ChainRecord chain[CHAIN_MAX];
+    unsigned chain_count;
+    TimerQueue timers;
+    Process *free_processes;
+    unsigned free_count;
+    Message *free_messages;
+    unsigned free_message_count;
+    Value cooling[COOLING_MAX]; /* pids */
+    unsigned cooling_count;
+    bool started;
+    pthread_t thread;
+    RunRing woken;                           /* woken by a message, a reply, a timer: ahead of expired ones */
+    RunRing expired;                         /* used up their slice */
+    _Alignas(64) _Atomic uint32_t park_word; /* PARK_*, the futex */
+};
+
+/* Control blocks by slot. The directory is replaced by a larger one; old ones live as long as the VM. */
+typedef struct ProcessTable {
+    pthread_mutex_t lock;
+    _Atomic(Process **) directory;
+    _Atomic uint32_t slab_count;
+    uint32_t capacity;
+    void *memory; /* every block ever taken for slabs and directories, linked through their first word */
+    _Atomic uint32_t live;
+    Process *free_processes;
+} ProcessTable;
+
+struct Seeded; /* sched_seeded.c */
+
+struct Schedulers {
+    BtVm *vm;
+    unsigned count;
+    Scheduler *list; /* count of them */
+    ProcessTable processes;
+    Registry *registry;
+    Injector injector;
+    struct Seeded *seeded;      /* NULL in threaded mode */
+    pthread_mutex_t start_lock; /* starting threads against stopping them all */
+    bool any_started;
+    void *memory, *list_memory;
+    _Atomic uint64_t next_reference;
+    _Atomic uint64_t random;
+    _Atomic bool stopping;
+    /* The wake rule's words, each on its own line: see sched.c */
+    _Alignas(64) _Atomic uint32_t searching;
+    _Alignas(64) _Atomic uint32_t parked;
+    _Alignas(64) _Atomic uint32_t ended; /* futex: a watched process has ended, or the VM stops */
+};
+
+/* ---- sched.c ---- */
+typedef enum { QUEUE_NEXT, QUEUE_WOKEN, QUEUE_EXPIRED } QueueKind;
+/* Hands a RUNNABLE process to a queue and wakes a thread if the rule says so. */
+void sched_enqueue(BtVm *vm, Scheduler *s, Process *p, QueueKind kind);
+void sched_wake_one(BtVm *vm);
+/* Seeded mode may decline a hand-off. */
+bool sched_may_claim(Scheduler *s);
+int32_t sched_slice(Scheduler *s);
+/* Runs p (RUNNABLE, or RUNNING and claimed) and whom it hands the thread to, until the slice is used up or
+ * nobody is left. */
+void sched_run_slice(Scheduler *s, Process *p);
+bool sched_is_stopping(BtVm *vm);
+/* Something a host thread may wait for has happened. */
+void sched_notify_hosts(Schedulers *all);
+/* Gives memory of processes that stayed idle back. */
+void sched_cool(Scheduler *s);
+int64_t clock_now_us(void);
+uint64_t splitmix64(uint64_t *state);
+void futex_wait_until(_Atomic uint32_t *word, uint32_t value,
+                      int64_t deadline_us); /* DEADLINE_NONE: no limit */
+void futex_wake(_Atomic uint32_t *word, int count);
+
+/* ---- sched_seeded.c ---- */
+struct Seeded *seeded_new(uint64_t seed);
+void seeded_free(struct Seeded *seeded);
+void seeded_enqueue(BtVm *vm, Scheduler *s, Process *p);
+bool seeded_choice(struct Seeded *seeded, unsigned one_in);
+int32_t seeded_slice(struct Seeded *seeded);
+uint64_t seeded_random(struct Seeded *seeded);
+int64_t seeded_now_us(struct Seeded *seeded);
+bool seeded_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
+
+/* ---- mailbox.c ---- */
+/* A message with its terms copied; NULL = out of memory. `receiver` is copied too. s may be NULL. */
+Message *message_make(BtVm *vm, Scheduler *s, MessageKind kind, Value sender, Value receiver, Value selector,
+                      const Value *args, unsigned argc);
+void message_release(BtVm *vm, Scheduler *s, Message *m);
+bool value_needs_copy(Value v);
+typedef enum { PUSH_DEAD, PUSH_DONE } PushResult;
+/* Pushes to the process behind pid and makes it runnable if need be. PUSH_DEAD: m is still the caller's. */
+PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m);
+/* Makes and pushes; an OOM fails the VM, since a lost signal cannot be repaired. False: the target is gone.
+ */
+bool signal_send(BtVm *vm, Scheduler *s, Value target, MessageKind kind, Value sender, uint64_t id,
+                 const Value *values, unsigned count);
+/* Takes the inbox over into the private queue, acting on signals. False: link.ending. */
+bool mailbox_drain(Process *p);
+void mailbox_append(Process *p, Message *m);
+Message *mailbox_remove_first(Process *p);
+/* First RAW, DOWN or TIMER message with this tag (0: any), unlinked; NULL if none. */
+bool mailbox_has_tagged(const Process *p, uint64_t tag);
+Message *mailbox_remove_tagged(Process *p, uint64_t tag);
+
+/* ---- wait.c ---- */
+/* Opens the reply slot under a new id. */
+uint64_t wait_open(Process *p, WaitKind kind, int64_t timeout_us);
+/* Owner: closes the slot, whatever is in it. */
+void wait_close(Process *p);
+static inline bool wait_is_over(Process *p) {
+    /* acquire: pairs with the release store of SLOT_DONE in reply_deliver */
+    return (atomic_load_explicit(&p->link.reply_call_id, memory_order_acquire) & SLOT_BITS) == SLOT_DONE;
+}
+/* Before a resumed process runs: true if what it waited for is there (for PRIM and RECEIVE, taken). MAY_GC.
+ */
+bool wait_resume(Process *p);
+/* Takes the fragment over whatever happens. False: slot closed or another id. */
+bool reply_deliver(BtVm *vm, Scheduler *s, Value pid, uint64_t call_id, const Reply *reply, bool handoff);
+/* WAITING -> RUNNABLE and enqueued, or, RUNNING, noted. */
+void process_wake(BtVm *vm, Scheduler *s, Process *p, uint32_t generation);
+/* Owner's transitions. False: something came in between, p stays RUNNING. */
+bool process_go_waiting(Process *p);
+bool process_go_idle(Process *p);
+void process_set_state(Process *p, RunState state); /* any flags kept, WAKE cleared */
+/* Claims for this thread a process in state `from` (IDLE or WAITING). */
+bool process_claim(Process *p, uint32_t generation, RunState from);
+
+/* ---- process.c ---- */
+bool processes_init(BtVm *vm, ProcessTable *t);
+void processes_destroy(BtVm *vm, ProcessTable *t);
+Process *process_by_slot(BtVm *vm, uint32_t slot);
+/* Ends p (RUNNING, owned): answers callers, tells links and monitors, frees. */
+void process_end(Scheduler *s, Process *p);
+void vm_fail(BtVm *vm);
+
+/* ---- relation.c ---- */
+typedef enum { RELATION_LINK, RELATION_WATCHES, RELATION_WATCHED_BY, RELATION_AWAITED_BY } RelationKind;
+bool relation_add(RelationTable **table, RelationKind kind, Value pid, uint64_t id);
+bool relation_remove(RelationTable *table, RelationKind kind, Value pid, uint64_t id);
+/* Of RELATION_WATCHES: whom this reference watches, or V_NIL. */
+Value relation_watched(const RelationTable *table, uint64_t id);
+void relations_fire(Scheduler *s, Process *p, Value reason); /* at death */
+void relations_free(RelationTable *table);
+/* Acts on MSG_LINK, MSG_UNLINK, MSG_MONITOR, MSG_DEMONITOR. */
+void relation_signal(Process *p, const Message *m);
+/* A LINK or MONITOR that its target did not live to see. */
+void relation_refuse(BtVm *vm, Scheduler *s, Value self, const Message *m, Value reason);
+
+#endif

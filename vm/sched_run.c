@@ -1,0 +1,153 @@
+/* Running a slice: one process after the other on this thread, as calls and answers hand it on.
+ *
+ * A slice is SLICE_REDUCTIONS, shared by all who run in it: a claimed callee, the caller it answers, and the
+ * process in `next` inherit what is left, so a pair that plays ping-pong cannot keep others out. Time limits
+ * of calls are armed when the caller really waits: callers that wait through hand-off stand in `chain`; who
+ * is answered in the same slice leaves it, the rest is armed when the slice ends. */
+#include "vm/sched_internal.h"
+
+bool sched_may_claim(Scheduler *s) {
+    struct Seeded *seeded = s->vm->schedulers->seeded;
+    return !seeded || !seeded_choice(seeded, 4);
+}
+
+int32_t sched_slice(Scheduler *s) {
+    if (s->vm->yield_stress) return 1;
+    struct Seeded *seeded = s->vm->schedulers->seeded;
+    return seeded ? seeded_slice(seeded) : SLICE_REDUCTIONS;
+}
+
+static void make_runnable(Scheduler *s, Process *p, QueueKind kind) {
+    process_set_state(p, RUN_RUNNABLE);
+    sched_enqueue(s->vm, s, p, kind);
+}
+
+/* ---- the chain of callers ---- */
+
+static bool chain_add(Scheduler *s, Process *p) {
+    if (s->chain_count == CHAIN_MAX) return false;
+    s->chain[s->chain_count++] = (ChainRecord){p, p->pid, p->link.next_call_id << 2};
+    return true;
+}
+
+static void chain_drop(Scheduler *s, const Process *p) {
+    if (s->chain_count && s->chain[s->chain_count - 1].process == p) s->chain_count--;
+}
+
+/* A record may be stale: its process may have gone on elsewhere, or be dead. Claiming it tells. */
+static void chain_arm(Scheduler *s) {
+    while (s->chain_count) {
+        ChainRecord r = s->chain[--s->chain_count];
+        if (!process_claim(r.process, pid_generation(r.pid), RUN_WAITING)) continue;
+        r.process->scheduler = s;
+        if (r.process->link.next_call_id << 2 == r.call_id && r.process->link.wait_timeout_us >= 0)
+            wait_arm(s, r.process);
+        if (!process_go_waiting(r.process)) make_runnable(s, r.process, QUEUE_WOKEN);
+    }
+}
+
+/* ---- idle processes ---- */
+
+/* Trims at leisure: a process that is called again soon must not pay for it. */
+void sched_cool(Scheduler *s) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < s->cooling_count; i++) {
+        Value pid = s->cooling[i];
+        Process *p = process_by_pid(s->vm, pid);
+        if (!p) continue;
+        if (!process_claim(p, pid_generation(pid), RUN_IDLE)) {
+            s->cooling[kept++] = pid;
+            continue;
+        }
+        p->scheduler = s;
+        p->link.cooling = false;
+        stack_trim_idle(p);
+        heap_shrink_idle(p);
+        if (!process_go_idle(p)) make_runnable(s, p, QUEUE_WOKEN);
+    }
+    s->cooling_count = kept;
+}
+
+static void note_cooling(Scheduler *s, Process *p) {
+    if (p->link.cooling) return;
+    if (s->cooling_count == COOLING_MAX) sched_cool(s);
+    if (s->cooling_count == COOLING_MAX) return;
+    p->link.cooling = true;
+    s->cooling[s->cooling_count++] = p->pid;
+}
+
+/* ---- one process ---- */
+
+static RunOutcome step(Process *p) {
+    if (process_has_signals(p) && !process_poll_signals(p)) return RUN_DONE;
+    if (!wait_resume(p)) return p->link.killed ? RUN_DONE : RUN_BLOCKED;
+    RunOutcome outcome = interp_run(p);
+    if (p->link.killed || (outcome == RUN_SERVED && p->link.ending)) return RUN_DONE;
+    return outcome;
+}
+
+/* Publishes what p has become. True: it stays RUNNING and wants to go on. `handing`: a callee that it has
+ * called runs next. */
+static bool settle(Scheduler *s, Process *p, RunOutcome outcome, bool handing) {
+    switch (outcome) {
+    case RUN_YIELDED: make_runnable(s, p, QUEUE_EXPIRED); return false;
+    case RUN_BLOCKED:
+        if (p->link.wait_timeout_us >= 0 && !wait_is_over(p) && (!handing || !chain_add(s, p)))
+            wait_arm(s, p);
+        return !process_go_waiting(p);
+    case RUN_SERVED: note_cooling(s, p); return !process_go_idle(p);
+    case RUN_DONE: process_end(s, p); return false;
+    }
+    return false;
+}
+
+static Process *take(Process **place) {
+    Process *p = *place;
+    *place = NULL;
+    return p;
+}
+
+/* Who goes on, RUNNING, after p: the callee it has called, the caller it has answered, p itself, whoever it
+ * woke. */
+static Process *follow(Scheduler *s, Process *p, bool again, bool budget) {
+    Process *callee = take(&s->handoff), *caller = take(&s->switch_to);
+    Process *q = callee ? callee : caller;
+    if (caller) chain_drop(s, caller);
+    if (callee && caller) make_runnable(s, caller, QUEUE_WOKEN);
+    if (again && q)
+        make_runnable(s, p, QUEUE_NEXT);
+    else if (again)
+        q = p;
+    if (!q && budget && s->next) {
+        q = take(&s->next);
+        process_set_state(q, RUN_RUNNING);
+    }
+    return q;
+}
+
+void sched_run_slice(Scheduler *s, Process *p) {
+    int32_t left = sched_slice(s);
+    process_set_state(p, RUN_RUNNING);
+    while (p) {
+        p->scheduler = s;
+        p->reductions = left;
+        RunOutcome outcome = step(p);
+        int32_t used = left - p->reductions;
+        p->reductions_total += (uint64_t)used;
+        s->woken_used += used;
+        s->reductions += (uint64_t)used;
+        left = p->reductions - 1; /* a switch is not free */
+        bool again = settle(s, p, outcome, s->handoff != NULL);
+        p = follow(s, p, again, left > 0);
+        if (p && (left <= 0 || sched_is_stopping(s->vm))) {
+            make_runnable(s, p, QUEUE_WOKEN);
+            p = NULL;
+        }
+    }
+    if (s->next) {
+        Process *q = take(&s->next);
+        sched_enqueue(s->vm, s, q, QUEUE_WOKEN);
+    }
+    chain_arm(s);
+    if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);
+}

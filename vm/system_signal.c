@@ -1,0 +1,83 @@
+/* System requests: reading another process in its own ownership (architecture.md section 3).
+ *
+ * A target that is idle or waits is claimed and served by the asking thread, so the question never waits for
+ * a busy queue; one that runs or is about to run serves it at its next safepoint, in mid-invocation too. The
+ * asker waits in its reply slot. `context` may outlive the asker: it must be data that lives as long as the
+ * VM, or a plain number. */
+#include "vm/error.h"
+#include "vm/sched_internal.h"
+
+static void finish_request(Process *p, Reply *reply) {
+    if (reply->fragment) heap_adopt(p, reply->fragment);
+    p->resume_value = V_NIL;
+    if (reply->kind == REPLY_VALUE)
+        p->resume_value = reply->value;
+    else if (reply->kind == REPLY_ERROR)
+        p->exception = reply->value;
+    else
+        (void)error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
+}
+
+void system_answer(Process *target, void *context, Value term) {
+    (void)context;
+    Message *m = target->link.system_request;
+    target->link.system_request = NULL;
+    if (!m) return;
+    Reply r = {.kind = REPLY_VALUE, .value = term};
+    if (value_needs_copy(term)) {
+        r.fragment = term_copy(target->vm, &term, 1, &r.value);
+        if (!r.fragment) r.kind = REPLY_ERROR, r.value = error_out_of_memory(target->vm);
+    }
+    (void)reply_deliver(target->vm, target->scheduler, m->sender, m->call_id, &r, false);
+}
+
+static void serve_claimed(Process *asker, Process *target, uint64_t id, void (*serve)(Process *, void *),
+                          void *context) {
+    Message request = {.kind = MSG_SYSTEM, .sender = asker->pid, .call_id = id};
+    target->scheduler = asker->scheduler;
+    target->link.system_request = &request;
+    serve(target, context);
+    if (target->link.system_request) system_answer(target, context, V_NIL);
+}
+
+static bool serve_here(Process *asker, Value pid, uint64_t id, void (*serve)(Process *, void *),
+                       void *context) {
+    Process *target = process_by_pid(asker->vm, pid);
+    if (!target) return false;
+    uint32_t generation = pid_generation(pid);
+    bool stopped;
+    if (target == asker) {
+        serve_claimed(asker, target, id, serve, context);
+        return true;
+    }
+    if (process_claim(target, generation, RUN_IDLE)) {
+        serve_claimed(asker, target, id, serve, context);
+        stopped = process_go_idle(target);
+    } else if (process_claim(target, generation, RUN_WAITING)) {
+        serve_claimed(asker, target, id, serve, context);
+        stopped = process_go_waiting(target);
+    } else {
+        return false;
+    }
+    if (!stopped) {
+        process_set_state(target, RUN_RUNNABLE);
+        sched_enqueue(asker->vm, asker->scheduler, target, QUEUE_WOKEN);
+    }
+    return true;
+}
+
+PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
+                         void *context) {
+    uint64_t id = wait_open(p, WAIT_PRIM, -1);
+    p->link.wait_finish = finish_request;
+    if (serve_here(p, target_pid, id, serve, context)) return PRIM_BLOCK;
+    Message *m = message_make(p->vm, p->scheduler, MSG_SYSTEM, p->pid, V_NIL, V_NIL, NULL, 0);
+    if (!m) return wait_close(p), error_resource(p, NULL);
+    m->call_id = id;
+    m->serve = serve;
+    m->context = context;
+    if (mailbox_push(p->vm, p->scheduler, target_pid, m) == PUSH_DONE) return PRIM_BLOCK;
+    message_release(p->vm, p->scheduler, m);
+    wait_close(p);
+    return error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
+}

@@ -1,0 +1,255 @@
+/* Timers: one binary heap a scheduler, ordered by exact deadline, then insertion.
+ *
+ * Every wait of a process with a limit (call, sleep, I/O) shares one entry of its control block:
+ * `armed_until` says when the entry looks at the block, `wait_deadline` when the present wait runs out. A
+ * later deadline leaves the entry as it is; when it fires too early it is set anew. So calls with long limits
+ * that are answered soon leave one entry a process behind, not one a call. Owner and firing thread run this
+ * against each other: owner:  store wait_deadline; load armed_until      firing: armed_until := 0; load
+ * wait_deadline all seq_cst, so either the owner sees the 0 and arms, or the firing thread sees the deadline.
+ *
+ * Timers of timer_start have a record each; a cancel from any thread marks it and the entry goes when it is
+ * due, or when most entries are cancelled ones. A wheel (models.md 3.9) was not needed: with one entry a
+ * process, inserts are rare. */
+#include "vm/sched_internal.h"
+
+/* ---- the heap ---- */
+
+static bool entry_before(const TimerEntry *a, const TimerEntry *b) {
+    return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
+}
+
+static void sift_up(TimerQueue *t, size_t i) {
+    TimerEntry e = t->entries[i];
+    while (i > 0 && entry_before(&e, &t->entries[(i - 1) / 2])) {
+        t->entries[i] = t->entries[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    t->entries[i] = e;
+}
+
+static void sift_down(TimerQueue *t, size_t i) {
+    TimerEntry e = t->entries[i];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= t->count) break;
+        if (child + 1 < t->count && entry_before(&t->entries[child + 1], &t->entries[child])) child++;
+        if (!entry_before(&t->entries[child], &e)) break;
+        t->entries[i] = t->entries[child];
+        i = child;
+    }
+    t->entries[i] = e;
+}
+
+static bool heap_add(TimerQueue *t, int64_t deadline, uint64_t subject) {
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? t->capacity * 2 : 64;
+        TimerEntry *entries = mem_realloc(t->entries, capacity * sizeof *entries);
+        if (!entries) return false;
+        t->entries = entries;
+        t->capacity = capacity;
+    }
+    t->entries[t->count++] = (TimerEntry){deadline, t->next_order++, subject};
+    sift_up(t, t->count - 1);
+    return true;
+}
+
+static TimerEntry heap_remove_first(TimerQueue *t) {
+    TimerEntry first = t->entries[0];
+    t->entries[0] = t->entries[--t->count];
+    if (t->count) sift_down(t, 0);
+    return first;
+}
+
+void timers_destroy(TimerQueue *t) {
+    mem_free(t->entries);
+    /* relaxed: alone by now */
+    for (unsigned k = 0; k < TIMER_CHUNKS; k++)
+        mem_free(atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
+}
+
+/* ---- limits of waits ---- */
+
+static int64_t deadline_after(int64_t now, int64_t timeout_us) {
+    return timeout_us > DEADLINE_NONE - 1 - now ? DEADLINE_NONE - 1 : now + timeout_us;
+}
+
+/* Sees to it that an entry looks at p's block at `deadline` or before. */
+static void arm_block(Scheduler *s, Process *p, int64_t deadline) {
+    /* seq_cst throughout: the rule in the header comment */
+    int64_t armed = atomic_load_explicit(&p->link.armed_until, memory_order_seq_cst);
+    for (;;) {
+        if (armed != 0 && armed <= deadline) return;
+        if (atomic_compare_exchange_weak_explicit(&p->link.armed_until, &armed, deadline,
+                                                  memory_order_seq_cst, memory_order_seq_cst))
+            break;
+    }
+    if (!heap_add(&s->timers, deadline, p->link.slot)) vm_fail(s->vm);
+}
+
+void wait_arm(Scheduler *s, Process *p) {
+    int64_t deadline = deadline_after(vm_now_us(s->vm), p->link.wait_timeout_us);
+    p->link.wait_timeout_us = -1;
+    atomic_store_explicit(&p->link.wait_deadline, deadline, memory_order_seq_cst);
+    arm_block(s, p, deadline);
+}
+
+static void fire_block(Scheduler *s, const TimerEntry *e, int64_t now) {
+    Process *p = process_by_slot(s->vm, (uint32_t)e->subject);
+    int64_t armed = e->deadline;
+    if (!atomic_compare_exchange_strong_explicit(&p->link.armed_until, &armed, 0, memory_order_seq_cst,
+                                                 memory_order_relaxed))
+        return; /* an earlier entry has taken over */
+    if (atomic_load_explicit(&p->link.wait_deadline, memory_order_seq_cst) == DEADLINE_NONE) return;
+    /* acquire: pairs with wait_open. The deadline is read again, since the wait may be another by now:
+     * wait_open clears it before it publishes the id, so what is read now belongs to this wait or a later
+     * one. */
+    uint64_t id = atomic_load_explicit(&p->link.reply_call_id, memory_order_acquire);
+    int64_t deadline = atomic_load_explicit(&p->link.wait_deadline, memory_order_seq_cst);
+    if (!id || (id & SLOT_BITS) != SLOT_OPEN || deadline == DEADLINE_NONE) return;
+    if (deadline > now) {
+        arm_block(s, p, deadline);
+        return;
+    }
+    Reply late = {.kind = REPLY_TIMEOUT, .value = V_NIL};
+    uint32_t generation = link_generation(word128_peek(p->link.word).low);
+    (void)reply_deliver(s->vm, s, value_from_pid(p->link.slot, generation), id, &late, false);
+}
+
+/* ---- timers of their own ---- */
+
+enum { TIMER_FREE, TIMER_PENDING, TIMER_CANCELLED, TIMER_STATUS = 3 };
+
+static TimerRecord *record_at(TimerQueue *t, uint32_t index) {
+    uint32_t at = index / TIMER_FIRST_CHUNK + 1;
+    unsigned k = 31 - (unsigned)__builtin_clz(at);
+    if (k >= TIMER_CHUNKS) return NULL;
+    /* acquire: pairs with record_take */
+    TimerRecord *chunk = atomic_load_explicit(&t->chunks[k], memory_order_acquire);
+    return chunk ? &chunk[index - TIMER_FIRST_CHUNK * ((1u << k) - 1)] : NULL;
+}
+
+static TimerRecord *record_take(TimerQueue *t, uint32_t *index) {
+    if (t->free_record) {
+        *index = t->free_record - 1;
+        TimerRecord *r = record_at(t, *index);
+        t->free_record = r->next_free;
+        return r;
+    }
+    uint32_t at = t->record_count / TIMER_FIRST_CHUNK + 1;
+    unsigned k = 31 - (unsigned)__builtin_clz(at);
+    if (k >= TIMER_CHUNKS) return NULL;
+    if (!record_at(t, t->record_count)) {
+        TimerRecord *chunk = mem_zalloc(((size_t)TIMER_FIRST_CHUNK << k) * sizeof *chunk);
+        if (!chunk) return NULL;
+        /* release: pairs with record_at on other threads */
+        atomic_store_explicit(&t->chunks[k], chunk, memory_order_release);
+    }
+    *index = t->record_count++;
+    return record_at(t, *index);
+}
+
+static void record_give(TimerQueue *t, TimerRecord *r, uint32_t index, uint64_t state) {
+    /* release: the next life of the record starts from here */
+    atomic_store_explicit(&r->state, ((state >> 2) + 1) << 2 | TIMER_FREE, memory_order_release);
+    r->next_free = t->free_record;
+    t->free_record = index + 1;
+}
+
+/* id: scheduler in bits 54-61, record in 32-53, low half of the record's generation below. */
+static uint64_t timer_id(const Scheduler *s, uint32_t index, uint64_t state) {
+    return ((uint64_t)s->index << 54) | ((uint64_t)index << 32) | ((state >> 2) & 0xffffffffu);
+}
+
+/* Throws cancelled entries out when they are the majority. */
+static void sweep(TimerQueue *t) {
+    /* relaxed: a hint */
+    uint32_t cancelled = atomic_load_explicit(&t->cancelled, memory_order_relaxed);
+    if (cancelled < 64 || cancelled < t->count / 2) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        TimerEntry e = t->entries[i];
+        if (e.subject & TIMER_RECORD) {
+            uint32_t index = (uint32_t)e.subject;
+            TimerRecord *r = record_at(t, index);
+            uint64_t state =
+                atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
+            if ((state & TIMER_STATUS) == TIMER_CANCELLED) {
+                record_give(t, r, index, state);
+                atomic_fetch_sub_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
+                continue;
+            }
+        }
+        t->entries[kept++] = e;
+    }
+    t->count = kept;
+    for (size_t i = kept / 2; i-- > 0;) sift_down(t, i);
+}
+
+uint64_t timer_start(Process *p, Value pid, int64_t microseconds) {
+    Scheduler *s = p->scheduler;
+    uint32_t index;
+    sweep(&s->timers);
+    TimerRecord *r = record_take(&s->timers, &index);
+    if (!r) return vm_fail(p->vm), 0;
+    uint64_t state = atomic_load_explicit(&r->state, memory_order_relaxed); /* free: ours alone */
+    if ((state >> 2 & 0xffffffffu) == 0) state += 1u << 2;                  /* no id is 0 */
+    state = (state & ~(uint64_t)TIMER_STATUS) | TIMER_PENDING;
+    r->pid = pid;
+    /* release: pairs with timer_cancel */
+    atomic_store_explicit(&r->state, state, memory_order_release);
+    int64_t deadline = deadline_after(vm_now_us(p->vm), microseconds < 0 ? 0 : microseconds);
+    if (!heap_add(&s->timers, deadline, TIMER_RECORD | index)) vm_fail(p->vm);
+    return timer_id(s, index, state);
+}
+
+bool timer_cancel(BtVm *vm, uint64_t timer_id_) {
+    uint64_t owner = timer_id_ >> 54;
+    if (owner >= vm->schedulers->count) return false;
+    TimerQueue *t = &vm->schedulers->list[owner].timers;
+    TimerRecord *r = record_at(t, (uint32_t)(timer_id_ >> 32) & 0x3fffff);
+    if (!r) return false;
+    uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_start */
+    if (((state >> 2) & 0xffffffffu) != (timer_id_ & 0xffffffffu) || (state & TIMER_STATUS) != TIMER_PENDING)
+        return false;
+    /* acq_rel: canceller and firing scheduler agree on one winner */
+    if (!atomic_compare_exchange_strong_explicit(&r->state, &state, state ^ TIMER_PENDING ^ TIMER_CANCELLED,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    atomic_fetch_add_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
+    return true;
+}
+
+static void fire_record(Scheduler *s, const TimerEntry *e) {
+    uint32_t index = (uint32_t)e->subject;
+    TimerRecord *r = record_at(&s->timers, index);
+    Value pid = r->pid;
+    uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
+    uint64_t id = timer_id(s, index, state);
+    bool pending = (state & TIMER_STATUS) == TIMER_PENDING;
+    if (pending) {
+        uint64_t expected = state;
+        /* acq_rel: as in timer_cancel */
+        pending = atomic_compare_exchange_strong_explicit(&r->state, &expected, state ^ TIMER_PENDING,
+                                                          memory_order_acq_rel, memory_order_relaxed);
+    }
+    if (!pending) atomic_fetch_sub_explicit(&s->timers.cancelled, 1, memory_order_relaxed); /* a hint */
+    record_give(&s->timers, r, index, state);
+    if (!pending) return;
+    Message *m = message_make(s->vm, s, MSG_TIMER, V_NIL, V_NIL, V_NIL, NULL, 0);
+    if (!m) {
+        vm_fail(s->vm);
+        return;
+    }
+    m->call_id = id;
+    if (mailbox_push(s->vm, s, pid, m) == PUSH_DEAD) message_release(s->vm, s, m);
+}
+
+void timers_run(Scheduler *s, int64_t now) {
+    while (timers_next(&s->timers) <= now) {
+        TimerEntry e = heap_remove_first(&s->timers);
+        if (e.subject & TIMER_RECORD)
+            fire_record(s, &e);
+        else
+            fire_block(s, &e, now);
+    }
+}
