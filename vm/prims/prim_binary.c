@@ -4,6 +4,7 @@
 #include "vm/prims/iolist.h"
 #include "vm/prims/prim_text.h"
 #include "vm/unicode.h"
+#include "vm/wire.h"
 
 /* --- nested lists
  * ---------------------------------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ PRIM(prim_binary_at) {
         return prim_raise(p, ERR_index_out_of_bounds, args[0],
                           "at:", "Index must be >= 1 (1-based indexing)");
     }
-    if (length == 0) return prim_raise(p, ERR_empty_collection, args[0], "at:", NULL);
+    if (length == 0) return prim_empty(p, args[0], "at:", EMPTY_TEXT_HINT);
     if (number_compare(args[1], value_from_int((int64_t)length)) > 0) {
         return prim_raise(p, ERR_index_out_of_bounds, args[0], "at:", "Index is beyond the last byte");
     }
@@ -299,4 +300,37 @@ PRIM(prim_binary_from_base64) {
     text_free(&t);
     *result = V_NIL;
     return PRIM_OK;
+}
+
+/* --- any value as bytes
+ * --------------------------------------------------------------------------------------------------- */
+
+PRIM(prim_binary_serialize) {
+    (void)count;
+    Text t = TEXT_INIT;
+    if (wire_write(p->vm, &t, args[1]) || t.failed) return text_to_string(p, &t, result);
+    text_free(&t);
+    return prim_type_error(
+        p, args[0], "serialize:", "Blocks, actors, exceptions and native handles cannot be serialized");
+}
+
+/* The Tuple {value, bytes used}. */
+PRIM(prim_binary_deserialize) {
+    (void)count;
+    char small[STRING_INLINE_MAX];
+    size_t length, used;
+    if (value_is_bytes(args[1])) {
+        const char *bytes = string_bytes(args[1], &length);
+        if (object_kind(args[1]) == KIND_STRING && length <= sizeof small) {
+            bytes = memcpy(small, bytes, length); /* inline bytes move while the value is made */
+        }
+        PrimStatus status = wire_read(p, bytes, length, &args[1], &used);
+        if (status == PRIM_RAISE) return status;
+        if (status == PRIM_OK) {
+            if (!heap_reserve(p, 3)) return PRIM_RAISE;
+            *result = pair(p, args[1], value_from_int((int64_t)used));
+            return PRIM_OK;
+        }
+    }
+    return prim_type_error(p, args[0], "deserialize:", "Expected the bytes that serialize: made");
 }
