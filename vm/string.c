@@ -1,6 +1,7 @@
 #include "vm/string.h"
 #include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/text.h"
 #include "vm/unicode.h"
 #include "vm/vm.h"
 
@@ -73,6 +74,13 @@ const char *string_bytes(Value v, size_t *length) {
     }
     *length = words[REF_LENGTH] >> 8;
     return ref_buffer(v)->bytes + words[REF_OFFSET];
+}
+
+const char *string_stable_bytes(Value v, size_t *length, Text *copy) {
+    const char *bytes = string_bytes(v, length);
+    if (object_kind(v) != KIND_STRING || (header_flags(object_header(v)) & OBJ_LITERAL)) return bytes;
+    text_append(copy, bytes, *length);
+    return copy->failed ? NULL : *length ? copy->bytes : bytes;
 }
 
 static unsigned scan_flags(const char *bytes, size_t length) {

@@ -31,6 +31,10 @@ static inline size_t string_length(Value v) { /* bytes */
 /* The bytes and their number. Inline bytes move with the object: take them again after any reserve. Not NUL
  * terminated. */
 const char *string_bytes(Value v, size_t *length);
+/* The bytes where no collection moves them: in the buffer or literal, else copied to `copy` (the caller frees
+ * it). NULL: no memory. v itself must stay rooted. */
+typedef struct Text Text;
+const char *string_stable_bytes(Value v, size_t *length, Text *copy);
 /* Flags, with UTF8_KNOWN settled (scans once if need be; owner of the heap only). */
 unsigned string_flags(Value v);
 static inline bool string_is_simple(Value v) { return (string_flags(v) & STRING_SIMPLE) != 0; }

@@ -317,20 +317,20 @@ PRIM(prim_binary_serialize) {
 /* The Tuple {value, bytes used}. */
 PRIM(prim_binary_deserialize) {
     (void)count;
-    char small[STRING_INLINE_MAX];
+    Text copy = TEXT_INIT;
     size_t length, used;
+    PrimStatus status = PRIM_FAIL;
     if (value_is_bytes(args[1])) {
-        const char *bytes = string_bytes(args[1], &length);
-        if (object_kind(args[1]) == KIND_STRING && length <= sizeof small) {
-            bytes = memcpy(small, bytes, length); /* inline bytes move while the value is made */
-        }
-        PrimStatus status = wire_read(p, bytes, length, &args[1], &used);
-        if (status == PRIM_RAISE) return status;
-        if (status == PRIM_OK) {
-            if (!heap_reserve(p, 3)) return PRIM_RAISE;
-            *result = pair(p, args[1], value_from_int((int64_t)used));
-            return PRIM_OK;
-        }
+        const char *bytes = string_stable_bytes(args[1], &length, &copy);
+        Value read = V_NIL;
+        status = bytes ? wire_read(p, bytes, length, &read, &used) : error_resource(p, NULL);
+        text_free(&copy);
+        if (status == PRIM_OK) args[1] = read;
     }
-    return prim_type_error(p, args[0], "deserialize:", "Expected the bytes that serialize: made");
+    if (status == PRIM_FAIL) {
+        return prim_type_error(p, args[0], "deserialize:", "Expected the bytes that serialize: made");
+    }
+    if (status != PRIM_OK || !heap_reserve(p, 3)) return PRIM_RAISE;
+    *result = pair(p, args[1], value_from_int((int64_t)used));
+    return PRIM_OK;
 }

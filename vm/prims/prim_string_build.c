@@ -81,7 +81,7 @@ PRIM(prim_string_collected) {
 PRIM(prim_string_concat) {
     (void)count;
     if (value_is_bytes(args[1])) return string_concat(p, args[0], args[1], result);
-    return error_argument(p, args[0], SYMBOL(concat), "Both operands of ++ must be Strings, or Lists");
+    return error_argument(p, args[0], SYMBOL(concat), NULL);
 }
 
 PRIM(prim_string_print_string) { return (void)count, value_print_string(p, args[0], result); }
@@ -89,12 +89,11 @@ PRIM(prim_string_as_atom) { return (void)count, string_to_symbol(p, args[0], res
 
 PRIM(prim_string_as_integer) {
     (void)count;
-    char small[STRING_INLINE_MAX];
+    Text copy = TEXT_INIT;
     size_t length;
-    const char *bytes = string_bytes(args[0], &length);
-    if (length <= sizeof small)
-        bytes = memcpy(small, bytes, length); /* inline bytes move when the answer is made */
-    PrimStatus status = number_parse_integer(p, bytes, length, result);
+    const char *bytes = string_stable_bytes(args[0], &length, &copy);
+    PrimStatus status = bytes ? number_parse_integer(p, bytes, length, result) : error_resource(p, NULL);
+    text_free(&copy);
     if (status != PRIM_FAIL) return status;
     return error_argument(p, args[0], prim_selector(p, "asInteger"),
                           "The text is no Integer: digits with an optional sign");
@@ -106,8 +105,7 @@ PRIM(prim_string_as_float) {
     const char *bytes = string_bytes(args[0], &length);
     PrimStatus status = number_parse_float(p, bytes, length, result);
     if (status != PRIM_FAIL) return status;
-    return error_argument(p, args[0], prim_selector(p, "asFloat"),
-                          "The text is no Float: digits on both sides of a point");
+    return error_argument(p, args[0], prim_selector(p, "asFloat"), NULL);
 }
 
 /* --- case
@@ -232,9 +230,7 @@ static PrimStatus replace(Process *p, Value *args, const char *selector, bool al
     size_t length, old_length, new_length, from = 0;
     const char *bytes = string_bytes(args[0], &length), *old = string_bytes(args[1], &old_length),
                *new = string_bytes(args[2], &new_length);
-    if (old_length == 0)
-        return error_argument(p, args[0], prim_selector(p, selector),
-                              "The text to replace must not be empty");
+    if (old_length == 0) return error_argument(p, args[0], prim_selector(p, selector), NULL);
     Text t = TEXT_INIT;
     const char *found;
     while ((found = memmem(bytes + from, length - from, old, old_length))) {
