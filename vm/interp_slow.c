@@ -60,8 +60,12 @@ WellKnownSymbol operator_selector(Opcode op) {
 
 NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out) {
     Opcode op = instr_op(i);
-    if (op == OP_CONCAT)
-        return value_is_bytes(a) && value_is_bytes(b) ? string_concat(p, a, b, out) : PRIM_SEND;
+    if (op == OP_CONCAT) {
+        if (value_is_bytes(a) && value_is_bytes(b)) return string_concat(p, a, b, out);
+        /* whoever has a method gets the message; for all others it is a concatenation of bytes gone wrong */
+        bool understood = selector_lookup(p, SYMBOL(concat), dispatch_class_of(a)) != NULL;
+        return understood ? PRIM_SEND : error_argument(p, a, SYMBOL(concat), NULL);
+    }
     /* `%` and `**` are numeric only and raise; the others are messages to whatever is no number
      * (semantics 2.1) */
     if (op == OP_MOD) return number_mod(p, a, b, out);
