@@ -1,6 +1,7 @@
 /* Primitives of processes below actors: plain processes, links, monitors, raw messages, and views of class
  * variables. They serve the library (timers, parallel evaluation, supervisors); programs see actors. */
 #include "vm/class_vars.h"
+#include "vm/dict.h"
 #include "vm/list.h"
 #include "vm/prims/prim_support.h"
 #include "vm/registry.h"
@@ -78,6 +79,31 @@ PRIM(prim_process_trap_exits) {
     (void)args, (void)count;
     p->link.trap_exit = true;
     return *result = V_NIL, PRIM_OK;
+}
+
+PRIM(prim_process_registered) {
+    (void)count;
+    *result = value_is_symbol(args[1]) ? registry_lookup(p->vm, args[1]) : V_NIL;
+    return PRIM_OK;
+}
+
+/* ---- the process dictionary ---- */
+
+PRIM(prim_process_dictionary_at) {
+    (void)count;
+    Value found = dict_is(p->dictionary) ? dict_get(p->vm, p->dictionary, args[1]) : V_HOLE;
+    return *result = found == V_HOLE ? V_NIL : found, PRIM_OK;
+}
+
+PRIM(prim_process_dictionary_put) {
+    if (!dict_is(p->dictionary)) p->dictionary = dict_empty(p);
+    if (p->dictionary == V_HOLE) return p->dictionary = V_NIL, PRIM_RAISE;
+    Value fresh = args[2] == V_NIL ? dict_remove(p, p->dictionary, args[1])
+                                   : dict_put(p, p->dictionary, args[1], args[2]);
+    if (fresh == V_HOLE) return PRIM_RAISE;
+    PrimStatus status = prim_process_dictionary_at(p, args, count, result); /* the old value */
+    p->dictionary = fresh;
+    return status;
 }
 
 /* ---- class methods in the caller's process (performLocally:) ---- */
