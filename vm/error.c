@@ -203,7 +203,7 @@ PrimStatus error_arith(Process *p) {
 PrimStatus error_argument(Process *p, Value receiver, Value selector, const char *hint) {
     (void)receiver, (void)selector; /* a fault without class and selector (errors.md 3.1) */
     return error_raise(p, ERR_argument_error, V_NIL, V_NIL, NULL,
-                       hint ? hint : "check argument types and values", V_NIL);
+                       hint ? hint : "Check the argument types and values for this message.", V_NIL);
 }
 
 PrimStatus error_resource(Process *p, const char *hint) {
@@ -229,7 +229,8 @@ static const char *dnu_hint(Process *p, Value receiver, Value selector, char *bu
 PrimStatus error_dnu(Process *p, Value receiver, Value selector, const char *hint) {
     char buffer[512];
     if (!hint) hint = dnu_hint(p, receiver, selector, buffer, sizeof buffer);
-    Class *c = value_is_class(receiver) ? class_by_id(p->vm, special_payload(receiver)) : NULL;
+    bool of_class = value_is_class(receiver) || value_is_meta(receiver);
+    Class *c = of_class ? class_by_id(p->vm, special_payload(receiver)) : NULL;
     Value name = c ? c->name : class_name_of(p->vm, receiver);
     return error_raise(p, ERR_does_not_understand, name, selector, NULL, hint, V_NIL);
 }

@@ -27,9 +27,7 @@ PRIM(prim_array_at) {
     if (!index_from(args[1], &index)) return prim_type_error(p, args[0], "at:", "Index must be an Integer");
     size_t size = array_size(args[0]);
     if (index >= 1 && (uint64_t)index <= size) return answered(array_at(args[0], (size_t)index - 1), result);
-    if (index >= 1 && size == 0)
-        return prim_raise(p, ERR_empty_collection, args[0],
-                          "at:", "Check with 'isEmpty' before accessing elements");
+    if (index >= 1 && size == 0) return prim_empty(p, args[0], "at:", EMPTY_TEXT_HINT);
     return out_of_bounds(p, args, "at:", index);
 }
 
@@ -44,9 +42,7 @@ PRIM(prim_array_at_put) {
 
 static PrimStatus end_of(Process *p, Value *args, bool last, const char *selector, Value *result) {
     size_t size = array_size(args[0]);
-    if (size == 0)
-        return prim_raise(p, ERR_empty_collection, args[0], selector,
-                          "Check with 'isEmpty' before accessing elements");
+    if (size == 0) return prim_empty(p, args[0], selector, EMPTY_TEXT_HINT);
     return answered(array_at(args[0], last ? size - 1 : 0), result);
 }
 

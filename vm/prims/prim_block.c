@@ -18,8 +18,7 @@ PRIM(prim_block_value) { return (void)result, call(p, args[0], args + 1, count);
 
 PRIM(prim_block_value_with) {
     (void)count, (void)result;
-    if (!value_is_list(args[1]))
-        return error_type(p, args[0], SYMBOL(valueWithArguments), "Expected a List of arguments");
+    if (!value_is_list(args[1])) return error_argument(p, args[0], SYMBOL(valueWithArguments), NULL);
     size_t argc = list_count(args[1]);
     if (argc > PRIM_SEND_MAX)
         return error_argument(p, args[0], SYMBOL(valueWithArguments), "Too many arguments");

@@ -31,8 +31,7 @@ PRIM(prim_list_is_not_empty) {
 }
 
 static PrimStatus empty(Process *p, Value *args, const char *selector) {
-    return prim_raise(p, ERR_empty_collection, args[0], selector,
-                      "Check with 'isEmpty' before accessing elements");
+    return prim_empty(p, args[0], selector, "guard with `isEmpty` or use `detect:ifNone:`");
 }
 
 PRIM(prim_list_first) {
@@ -116,19 +115,23 @@ PRIM(prim_list_reversed_onto) {
 
 static bool count_from(Value v, int64_t *out) { return index_from(v, out) && *out >= 0; }
 
+static PrimStatus no_count(Process *p, Value *args, const char *selector) {
+    char hint[256];
+    prim_hint_with(p, hint, sizeof hint, "Argument must be a non-negative integer, got: ", args[1]);
+    return prim_type_error(p, args[0], selector, hint);
+}
+
 PRIM(prim_list_take) {
     (void)count;
     int64_t n;
-    if (!count_from(args[1], &n))
-        return prim_type_error(p, args[0], "take:", "Expected a non-negative Integer");
+    if (!count_from(args[1], &n)) return no_count(p, args, "take:");
     return made(list_take(p, args[0], (size_t)n), result);
 }
 
 PRIM(prim_list_drop) {
     (void)count;
     int64_t n;
-    if (!count_from(args[1], &n))
-        return prim_type_error(p, args[0], "drop:", "Expected a non-negative Integer");
+    if (!count_from(args[1], &n)) return no_count(p, args, "drop:");
     return answered(list_drop(args[0], (size_t)n), result);
 }
 

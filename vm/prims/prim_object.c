@@ -228,7 +228,7 @@ PRIM(prim_object_field_at_put) {
     (void)count;
     if (!is_own_actor(p, args[0]))
         return immutable(p, args[0], "fieldAt:put:",
-                         "Cannot modify slot on value type; use withSlot: to create a new instance");
+                         "Cannot modify slot on value type — use withSlot: to create a new instance");
     int slot = slot_layout_find(p->state_layout, args[1]);
     if (slot < 0)
         return error_argument(p, args[0], symbol_intern(p->vm, "fieldAt:put:", 12), "No such field");
@@ -252,7 +252,8 @@ PRIM(prim_object_responds_to) {
 PRIM(prim_object_error) {
     (void)count, (void)result;
     if (!value_is_bytes(args[1])) {
-        PrimStatus status = value_print_string(p, args[1], &args[1]);
+        PrimStatus status = value_is_symbol(args[1]) ? value_display_string(p, args[1], &args[1])
+                                                     : value_print_string(p, args[1], &args[1]);
         if (status != PRIM_OK) return status;
     }
     size_t length;

@@ -43,7 +43,7 @@ PRIM(prim_string_at) {
     if (index < 1)
         return prim_raise(p, ERR_index_out_of_bounds, args[0],
                           "at:", "Index must be >= 1 (1-based indexing)");
-    if (string_length(args[0]) == 0) return prim_raise(p, ERR_empty_collection, args[0], "at:", NULL);
+    if (string_length(args[0]) == 0) return prim_empty(p, args[0], "at:", EMPTY_TEXT_HINT);
     size_t offset = string_cluster_offset(args[0], (size_t)index - 1);
     if (offset == string_length(args[0])) {
         return prim_raise(p, ERR_index_out_of_bounds, args[0], "at:", "Index is beyond string length");
@@ -53,14 +53,14 @@ PRIM(prim_string_at) {
 
 PRIM(prim_string_first) {
     (void)count;
-    if (string_length(args[0]) == 0) return prim_raise(p, ERR_empty_collection, args[0], "first", NULL);
+    if (string_length(args[0]) == 0) return prim_empty(p, args[0], "first", EMPTY_TEXT_HINT);
     return cluster_at(p, args, 0, result);
 }
 
 PRIM(prim_string_last) {
     (void)count;
     size_t length = string_length(args[0]), at = 0;
-    if (length == 0) return prim_raise(p, ERR_empty_collection, args[0], "last", NULL);
+    if (length == 0) return prim_empty(p, args[0], "last", EMPTY_TEXT_HINT);
     if (string_is_simple(args[0])) return cluster_at(p, args, length - 1, result);
     for (size_t next = 0; next < length; next = string_next_cluster(args[0], next)) at = next;
     return cluster_at(p, args, at, result);
@@ -190,7 +190,7 @@ PRIM(prim_string_split) {
     (void)count;
     if (!value_is_bytes(args[1])) return no_string(p, args[0], "split:");
     if (string_length(args[1]) == 0) {
-        return error_argument(p, args[0], prim_selector(p, "split:"), "The separator must not be empty");
+        return error_argument(p, args[0], prim_selector(p, "split:"), NULL);
     }
     return split(p, args, result);
 }

@@ -22,4 +22,11 @@ static inline PrimStatus prim_type_error(Process *p, Value receiver, const char 
     return prim_raise(p, ERR_type_error, receiver, selector, hint);
 }
 
+/* The hint of what needs at least one element: `C is empty; ` and what to do about it. */
+#define EMPTY_TEXT_HINT "guard with `isEmpty` before indexing"
+PrimStatus prim_empty(Process *p, Value receiver, const char *selector, const char *advice);
+/* `text` and the value's printString, cut to the buffer at a character; text alone if there is no memory.
+ * MAY_GC. */
+void prim_hint_with(Process *p, char *hint, size_t size, const char *text, Value value);
+
 #endif
