@@ -95,8 +95,7 @@ PRIM(prim_string_as_integer) {
     PrimStatus status = bytes ? number_parse_integer(p, bytes, length, result) : error_resource(p, NULL);
     text_free(&copy);
     if (status != PRIM_FAIL) return status;
-    return error_argument(p, args[0], prim_selector(p, "asInteger"),
-                          "The text is no Integer: digits with an optional sign");
+    return error_argument(p, args[0], prim_selector(p, "asInteger"), NULL);
 }
 
 PRIM(prim_string_as_float) {
