@@ -38,7 +38,7 @@ uint64_t hash_bytes(const void *bytes, size_t length) {
         h ^= h >> 29;
     }
     word = 0;
-    memcpy(&word, at, length);
+    if (length) memcpy(&word, at, length);
     return combine(h, word);
 }
 
