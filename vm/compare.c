@@ -7,12 +7,13 @@
 #include "vm/vm.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 /* How two values are compared. The first two only tell equal (0) from different. */
 typedef enum { STRICT, LOOSE, ORDER, ORDER_KEYS } Mode;
 
 /* Two compound values being compared, part by part. */
-typedef enum { PARTS_WORDS, PARTS_KEYED, PARTS_LIST, PARTS_ARRAY, PARTS_FIELDS } PartsKind;
+typedef enum { PARTS_WORDS, PARTS_KEYED, PARTS_LIST, PARTS_ARRAY, PARTS_FIELDS, PARTS_SORTED } PartsKind;
 typedef struct {
     Value a, b;
     uint32_t at, end;  /* word indexes, element indexes, or number of fields done */
@@ -21,6 +22,7 @@ typedef struct {
     uint8_t mode, kind;
     bool flat;
     uint32_t field; /* PARTS_FIELDS: slot of the field done last, 0 before the first */
+    Value *items;   /* PARTS_SORTED: the elements of both sets in native memory, `end` of each */
 } Frame2;
 
 #define INLINE_FRAMES 32
@@ -28,8 +30,10 @@ typedef struct {
     BtVm *vm;
     Frame2 *frames;
     size_t count, capacity;
+    unsigned nesting; /* walks under way: sorting a set's elements starts more of them */
     Frame2 first[INLINE_FRAMES];
 } Walk;
+#define MAX_NESTING 4
 
 /* The answer of comparing two parts when it needs a look inside. */
 #define DESCEND INT_MIN
@@ -115,12 +119,12 @@ static int compare_atoms(BtVm *vm, Value a, Value b) {
     return compare_text(a_text, a_length, b_text, b_length);
 }
 
+/* Keys: every Integer before every Float. */
 static int compare_numbers(Value a, Value b, Mode mode) {
-    int order = number_compare(a, b);
-    if (order != 0 || mode != ORDER_KEYS) return order;
     bool a_float = number_is_float(a), b_float = number_is_float(b);
-    if (a_float != b_float) return a_float ? 1 : -1;
-    if (!a_float) return 0;
+    if (mode == ORDER_KEYS && a_float != b_float) return a_float ? 1 : -1;
+    int order = number_compare(a, b);
+    if (order != 0 || mode != ORDER_KEYS || !a_float) return order;
     return (__builtin_signbit(number_float_value(b)) != 0) - (__builtin_signbit(number_float_value(a)) != 0);
 }
 
@@ -266,6 +270,47 @@ static int compare_instances(Walk *w, Value a, Value b, Mode mode) {
     return push(w, frame) ? DESCEND : 1;
 }
 
+/* --- sets: their elements pairwise in term order, since `==` and the order see numbers by value --- */
+
+typedef struct {
+    BtVm *vm;
+    unsigned nesting;
+} SortContext;
+static int walk_nested(BtVm *vm, Value a, Value b, Mode mode, unsigned nesting);
+
+static int compare_elements(const void *x, const void *y, void *context) {
+    const SortContext *c = context;
+    Value a = *(const Value *)x, b = *(const Value *)y;
+    int order = walk_nested(c->vm, a, b, ORDER, c->nesting);
+    return order ? order : walk_nested(c->vm, a, b, ORDER_KEYS, c->nesting);
+}
+
+static void sorted_elements(Walk *w, Value set, Value *items) {
+    DictIter it;
+    Value key, value;
+    size_t n = 0;
+    dict_iter_init(&it, set_dict(set));
+    while (dict_iter_next(&it, &key, &value)) items[n++] = key;
+    qsort_r(items, n, sizeof *items, compare_elements, &(SortContext){w->vm, w->nesting + 1});
+}
+
+static int descend_sets(Walk *w, Value a, Value b, Mode mode) {
+    size_t n = set_size(a);
+    if (n != set_size(b)) return n < set_size(b) ? -1 : 1;
+    if (n == 0 || walk_nested(w->vm, set_dict(a), set_dict(b), STRICT, w->nesting + 1) == 0) return 0;
+    Frame2 frame = {.a = a, .b = b, .end = (uint32_t)n, .mode = (uint8_t)mode, .kind = PARTS_SORTED};
+    frame.items = mem_alloc(2 * n * sizeof *frame.items);
+    if (!frame.items) {
+        w->vm->failed = true;
+        return 1;
+    }
+    sorted_elements(w, a, frame.items);
+    sorted_elements(w, b, frame.items + n);
+    if (push(w, frame)) return DESCEND;
+    mem_free(frame.items);
+    return 1;
+}
+
 static int compare_closures(Walk *w, Value a, Value b, Mode mode) {
     const Function *fa = (const Function *)(uintptr_t)object_at(a, CLOSURE_FN),
                    *fb = (const Function *)(uintptr_t)object_at(b, CLOSURE_FN);
@@ -306,7 +351,9 @@ static int compare_same_kind(Walk *w, Value a, Value b, Mode mode) {
             return order ? order : order_of(object_class(a), object_class(b));
         }
         return descend_words(w, a, b, mode, 1);
-    case KIND_SET: /* as dictionaries: size, then elements */ return descend_words(w, a, b, mode, 1);
+    case KIND_SET: /* as dictionaries: size, then elements */
+        if (w->nesting < MAX_NESTING && (mode == LOOSE || mode == ORDER)) return descend_sets(w, a, b, mode);
+        return descend_words(w, a, b, mode, 1);
     default: return descend_words(w, a, b, mode, 1);
     }
 }
@@ -406,13 +453,20 @@ static void next_parts(Walk *w, Value *a, Value *b, Mode *mode) {
         *a = object_at(f->a, f->at), *b = object_at(f->b, f->at);
         last = ++f->at == f->end;
         break;
+    case PARTS_SORTED:
+        *a = f->items[f->at], *b = f->items[f->end + f->at];
+        last = ++f->at == f->end;
+        break;
     }
-    if (last) w->count--;
+    if (!last) return;
+    mem_free(f->items);
+    w->count--;
 }
 
-static int walk(BtVm *vm, Value a, Value b, Mode mode) {
+static int walk_nested(BtVm *vm, Value a, Value b, Mode mode, unsigned nesting) {
     Walk w;
     w.vm = vm;
+    w.nesting = nesting;
     w.frames = w.first;
     w.count = 0;
     w.capacity = INLINE_FRAMES;
@@ -421,12 +475,19 @@ static int walk(BtVm *vm, Value a, Value b, Mode mode) {
         next_parts(&w, &a, &b, &mode);
         order = compare_part(&w, a, b, mode);
     }
+    while (w.count > 0) mem_free(w.frames[--w.count].items);
     if (w.frames != w.first) mem_free(w.frames);
     return order == DESCEND ? 0 : order;
 }
+
+static int walk(BtVm *vm, Value a, Value b, Mode mode) { return walk_nested(vm, a, b, mode, 0); }
 
 bool value_equal_strict_slow(BtVm *vm, Value a, Value b) { return walk(vm, a, b, STRICT) == 0; }
 bool value_equal_slow(BtVm *vm, Value a, Value b) { return walk(vm, a, b, LOOSE) == 0; }
 
 int value_compare(BtVm *vm, Value a, Value b) { return walk(vm, a, b, ORDER); }
 int value_compare_keys(BtVm *vm, Value a, Value b) { return walk(vm, a, b, ORDER_KEYS); }
+int value_compare_elements(BtVm *vm, Value a, Value b) {
+    int order = value_compare(vm, a, b);
+    return order ? order : value_compare_keys(vm, a, b);
+}

@@ -29,9 +29,11 @@ static inline bool value_equal(BtVm *vm, Value a, Value b) {
 
 /* Total term order: <0, 0, >0. Equal-valued numbers of both classes are equal (`<`, sort, max). */
 int value_compare(BtVm *vm, Value a, Value b);
-/* The order inside sorted containers, where only =:= values are equal: of equal numbers the Integer goes
- * before the Float, -0.0 before 0.0. Keys of small dictionaries and sets are in this order. */
+/* The order of keys, in which only =:= values are equal: as the term order, but at every depth all Integers
+ * go before all Floats, -0.0 before 0.0. Small maps are sorted by it. */
 int value_compare_keys(BtVm *vm, Value a, Value b);
+/* The order in which a Set shows its elements: the term order; of equal numbers the Integer first. */
+int value_compare_elements(BtVm *vm, Value a, Value b);
 /* True if `< > <= >=` on this receiver is a message, not the term order (instances, actors, class objects).
  */
 bool value_orders_by_message(Value receiver);

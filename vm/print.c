@@ -144,7 +144,7 @@ static void open_dictionary(Printer *pr, Value v) {
     if (!f->starts) pr->failed = true;
 }
 
-/* Bottom-up merge sort by key order. */
+/* Bottom-up merge sort in the order of a Set's elements. */
 static void sort_items(Printer *pr, Value *items, size_t count) {
     Value *other = mem_alloc((count ? count : 1) * sizeof *other), *from = items, *to = other;
     if (!other) {
@@ -157,7 +157,8 @@ static void sort_items(Printer *pr, Value *items, size_t count) {
                    high = middle + width < count ? middle + width : count;
             size_t i = low, j = middle;
             for (size_t k = low; k < high; k++) {
-                bool left = j >= high || (i < middle && value_compare_keys(pr->vm, from[i], from[j]) <= 0);
+                bool left =
+                    j >= high || (i < middle && value_compare_elements(pr->vm, from[i], from[j]) <= 0);
                 to[k] = left ? from[i++] : from[j++];
             }
         }
@@ -174,7 +175,7 @@ static void open_set(Printer *pr, Value v) {
     if (!f || !dictionary_pairs(pr, dictionary, f)) return;
     f->count /= 2;
     for (size_t i = 0; i < f->count; i++) f->items[i] = f->items[2 * i];
-    if (object_kind(dictionary) == KIND_DICT_TRIE) sort_items(pr, f->items, f->count);
+    sort_items(pr, f->items, f->count);
 }
 
 static void open_tuple(Printer *pr, Value v) {

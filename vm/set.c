@@ -1,4 +1,5 @@
 #include "vm/dict_internal.h"
+#include "vm/compare.h"
 #include "vm/list.h"
 #include "vm/rooted.h"
 
@@ -32,7 +33,24 @@ Value set_remove(Process *p, Value set, Value element) {
     return set_of(p, dict_remove(p, set_dict(set), element));
 }
 
-Value set_to_list(Process *p, Value set) { return dict_keys(p, set_dict(set)); }
+/* A small map has its Integers before its Floats; a Set shows them by value. */
+Value set_to_list(Process *p, Value set) {
+    Value elements[DICT_FLAT_MAX];
+    size_t n = set_size(set);
+    if (n > DICT_FLAT_MAX) return dict_keys(p, set_dict(set));
+    for (size_t i = 0; i < n; i++) {
+        Value element = object_at(set_dict(set), 1 + i);
+        size_t at = i;
+        for (; at > 0 && value_compare_elements(p->vm, elements[at - 1], element) > 0; at--)
+            elements[at] = elements[at - 1];
+        elements[at] = element;
+    }
+    RootSpan span;
+    roots_push(p, &span, elements, n);
+    Value list = list_from_array(p, elements, n, V_EMPTY_LIST);
+    roots_pop(p, &span);
+    return list;
+}
 
 Value set_union(Process *p, Value left, Value right) {
     return set_of(p, dict_merge(p, set_dict(left), set_dict(right)));
