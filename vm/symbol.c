@@ -120,7 +120,7 @@ static Value index_find(const SymbolTable *t, const Index *index, const char *by
         uint32_t slot = atomic_load_explicit(&index->slots[i & (index->size - 1)], memory_order_acquire);
         if (!slot) return V_HOLE;
         const Entry *e = entry_at(t, slot - 1);
-        if (e->hash == hash && e->length == length && memcmp(e->text, bytes, length) == 0)
+        if (e->hash == hash && e->length == length && (length == 0 || memcmp(e->text, bytes, length) == 0))
             return value_from_symbol(slot - 1);
     }
 }
