@@ -4,7 +4,6 @@
  * libuv's pool, and the answer goes to the process's reply slot from there. If the slot is closed (time over,
  * process dead) the request is dropped here, else by the process. Reads of stdin wait for it and for a pipe
  * that ends them at shutdown, one read at a time. */
-#define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

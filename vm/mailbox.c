@@ -99,9 +99,10 @@ PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
         RunState state = link_state(w.low);
         if (link_generation(w.low) != pid_generation(pid) || state == RUN_FREE || state == RUN_EXITING)
             return PUSH_DEAD;
+        if ((w.low & LINK_DOOMED) && !signal) return PUSH_DEAD;
         wakes = push_wakes(w.low, signal);
         m->next = (Message *)(uintptr_t)w.high;
-        put.low = w.low | (signal ? LINK_SIGNALS : 0);
+        put.low = w.low | (signal ? LINK_SIGNALS : 0) | (m->kind == MSG_KILL ? LINK_DOOMED : 0);
         if (link_inbox_count(w.low) != 0xffff) put.low += LINK_INBOX_ONE;
         if (wakes) put.low = link_with_state(put.low, RUN_RUNNABLE) & ~(LINK_RECEIVE | LINK_WAKE);
         put.high = (uint64_t)(uintptr_t)m;

@@ -66,11 +66,20 @@ typedef enum { RUN_FREE, RUN_IDLE, RUN_RUNNABLE, RUN_RUNNING, RUN_WAITING, RUN_E
 #define LINK_RECEIVE ((uint64_t)1 << 10) /* waits for a message: any push wakes it */
 #define LINK_WATCHED ((uint64_t)1 << 11) /* a host thread waits for its end */
 #define LINK_NAMED ((uint64_t)1 << 12)   /* has a registered name */
+/* A kill has been pushed: for everyone else it is dead already, so what its killer sends next cannot reach
+ * it. Signals still do, and are answered when it ends. */
+#define LINK_DOOMED ((uint64_t)1 << 13)
 #define LINK_INBOX_ONE ((uint64_t)1 << 16)
 #define LINK_INBOX_MASK ((uint64_t)0xffff << 16)
 
 static inline RunState link_state(uint64_t low) { return (RunState)(low & 0xff); }
 static inline uint32_t link_generation(uint64_t low) { return (uint32_t)(low >> 32); }
+/* Alive, for others: of that generation, and neither ended, ending nor doomed. */
+static inline bool link_is_alive(uint64_t low, uint32_t generation) {
+    RunState state = (RunState)(low & 0xff);
+    return (uint32_t)(low >> 32) == generation && state != RUN_FREE && state != RUN_EXITING &&
+           !(low & LINK_DOOMED);
+}
 static inline uint32_t link_inbox_count(uint64_t low) {
     return (uint32_t)(low >> 16) & 0xffff;
 } /* saturates */

@@ -111,15 +111,10 @@ static void free_list_put(ProcessTable *t, Scheduler *s, Process *p) {
 
 /* ---- looking at others ---- */
 
-static bool word_is_alive(uint64_t low, Value pid) {
-    RunState state = link_state(low);
-    return link_generation(low) == pid_generation(pid) && state != RUN_FREE && state != RUN_EXITING;
-}
-
 Process *process_by_pid(BtVm *vm, Value pid) {
     if (!value_is_pid(pid)) return NULL;
     Process *p = process_by_slot(vm, pid_slot(pid));
-    return p && word_is_alive(word128_peek(p->link.word).low, pid) ? p : NULL;
+    return p && link_is_alive(word128_peek(p->link.word).low, pid_generation(pid)) ? p : NULL;
 }
 
 bool process_is_alive(BtVm *vm, Value pid) { return process_by_pid(vm, pid) != NULL; }
@@ -134,7 +129,7 @@ bool process_info(BtVm *vm, Value pid, ProcessInfo *info) {
     info->class_id = atomic_load_explicit(&p->link.class_id, memory_order_relaxed);
     info->message_count =
         link_inbox_count(low) + atomic_load_explicit(&p->link.queue_length, memory_order_relaxed);
-    return word_is_alive(word128_peek(p->link.word).low, pid);
+    return link_is_alive(word128_peek(p->link.word).low, pid_generation(pid));
 }
 
 void process_each(BtVm *vm, void (*visit)(void *context, const ProcessInfo *info), void *context) {

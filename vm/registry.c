@@ -84,35 +84,13 @@ static bool mark_named(BtVm *vm, Value pid, bool named) {
     if (!p) return false;
     Word128 w = word128_peek(p->link.word), put;
     do {
-        RunState state = link_state(w.low);
-        if (link_generation(w.low) != pid_generation(pid) || state == RUN_FREE || state == RUN_EXITING)
+        if (named ? !link_is_alive(w.low, pid_generation(pid))
+                  : link_generation(w.low) != pid_generation(pid))
             return false;
         put.low = named ? w.low | LINK_NAMED : w.low & ~LINK_NAMED;
         put.high = w.high;
     } while (!word128_cas(p->link.word, &w, put));
     return true;
-}
-
-bool registry_register(BtVm *vm, Value name, Value pid) {
-    Registry *r = vm->schedulers->registry;
-    if (!value_is_pid(pid)) return false;
-    Entry *e = mem_zalloc(sizeof *e);
-    if (!e) return false;
-    e->name = name;
-    e->pid = pid;
-    pthread_rwlock_wrlock(&r->lock);
-    bool done = !find_name(r, name) && !find_pid(r, pid) && mark_named(vm, pid, true);
-    if (done) {
-        grow(r);
-        chain(r, e);
-        e->older = r->newest;
-        *(r->newest ? &r->newest->newer : &r->oldest) = e;
-        r->newest = e;
-        r->count++;
-    }
-    pthread_rwlock_unlock(&r->lock);
-    if (!done) mem_free(e);
-    return done;
 }
 
 static void unchain(Registry *r, Entry *e) {
@@ -127,14 +105,43 @@ static void unchain(Registry *r, Entry *e) {
     r->count--;
 }
 
+static void remove_entry(Registry *r, Entry *e) {
+    unchain(r, e);
+    mem_free(e);
+}
+
+bool registry_register(BtVm *vm, Value name, Value pid) {
+    Registry *r = vm->schedulers->registry;
+    if (!value_is_pid(pid)) return false;
+    Entry *e = mem_zalloc(sizeof *e);
+    if (!e) return false;
+    e->name = name;
+    e->pid = pid;
+    pthread_rwlock_wrlock(&r->lock);
+    Entry *before = find_name(r, name);
+    if (before && !process_is_alive(vm, before->pid))
+        remove_entry(r, before), before = NULL; /* doomed: about to go */
+    bool done = !before && !find_pid(r, pid) && mark_named(vm, pid, true);
+    if (done) {
+        grow(r);
+        chain(r, e);
+        e->older = r->newest;
+        *(r->newest ? &r->newest->newer : &r->oldest) = e;
+        r->newest = e;
+        r->count++;
+    }
+    pthread_rwlock_unlock(&r->lock);
+    if (!done) mem_free(e);
+    return done;
+}
+
 bool registry_unregister(BtVm *vm, Value name, Value pid) {
     Registry *r = vm->schedulers->registry;
     pthread_rwlock_wrlock(&r->lock);
     Entry *e = find_name(r, name);
     bool found = e && e->pid == pid;
     if (found) {
-        unchain(r, e);
-        mem_free(e);
+        remove_entry(r, e);
         (void)mark_named(vm, pid, false);
     }
     pthread_rwlock_unlock(&r->lock);
@@ -145,7 +152,7 @@ Value registry_lookup(BtVm *vm, Value name) {
     Registry *r = vm->schedulers->registry;
     pthread_rwlock_rdlock(&r->lock);
     Entry *e = find_name(r, name);
-    Value pid = e ? e->pid : V_NIL;
+    Value pid = e && process_is_alive(vm, e->pid) ? e->pid : V_NIL;
     pthread_rwlock_unlock(&r->lock);
     return pid;
 }

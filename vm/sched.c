@@ -19,7 +19,6 @@
  * starts it.
  *
  * A parked thread sleeps until the exact deadline of its next timer. An idle VM uses no processor. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -183,7 +182,9 @@ static Process *take_injected(Scheduler *s) {
 }
 
 static Process *pick(Scheduler *s) {
-    Process *p;
+    Process *p = s->next;
+    s->next = NULL;
+    if (p) return p; /* woken by a timer just now; within a slice `next` is emptied by its end */
     if (++s->tick % INJECTOR_TICKS == 0 && (p = take_injected(s))) return p;
     if (s->woken_used > 2 * SLICE_REDUCTIONS) {
         s->woken_used = 0;
