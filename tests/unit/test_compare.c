@@ -10,6 +10,7 @@
 #include "vm/print.h"
 #include "vm/string.h"
 #include "vm/tuple.h"
+#include "vm/wire.h"
 
 #include <stdlib.h>
 
@@ -245,6 +246,46 @@ START_TEST(test_printing) {
 }
 END_TEST
 
+START_TEST(test_wire_round_trip) {
+    fill_pool();
+    for (size_t i = 0; i < pool_count; i++) {
+        Text t = TEXT_INIT;
+        Value back;
+        size_t used;
+        ck_assert(wire_write(&test_vm, &t, pool[i]));
+        ck_assert_int_eq(wire_read(&process, t.bytes, t.length, &back, &used), PRIM_OK);
+        ck_assert_uint_eq(used, t.length);
+        ck_assert_msg(value_equal_strict(&test_vm, pool[i], back), "%zu", i);
+        for (size_t cut = 0; cut < t.length; cut += 1 + cut / 8) {
+            ck_assert_int_eq(wire_read(&process, t.bytes, cut, &back, &used), PRIM_FAIL);
+        }
+        text_free(&t);
+    }
+}
+END_TEST
+
+/* Flipped bytes give another value or PRIM_FAIL, never a fault. */
+START_TEST(test_wire_survives_damage) {
+    fill_pool();
+    uint32_t random = 12345;
+    for (size_t i = 0; i < pool_count; i++) {
+        Text t = TEXT_INIT;
+        ck_assert(wire_write(&test_vm, &t, pool[i]));
+        for (int round = 0; round < 50; round++) {
+            random = random * 1664525 + 1013904223;
+            size_t at = (random >> 8) % t.length, used;
+            char kept = t.bytes[at];
+            Value back;
+            t.bytes[at] = (char)(random >> 24);
+            if (wire_read(&process, t.bytes, t.length, &back, &used) == PRIM_RAISE)
+                process.exception = V_HOLE;
+            t.bytes[at] = kept;
+        }
+        text_free(&t);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("compare");
     TCase *tc = tcase_create("compare");
@@ -257,6 +298,8 @@ int main(void) {
     tcase_add_test(tc, test_deep_terms);
     tcase_add_test(tc, test_edit_history_does_not_matter);
     tcase_add_test(tc, test_printing);
+    tcase_add_test(tc, test_wire_round_trip);
+    tcase_add_test(tc, test_wire_survives_damage);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
