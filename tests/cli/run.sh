@@ -25,7 +25,7 @@ expect() {
 program() { printf '%s\n' "$2" >"$work/$1"; }
 
 # The tour prints what its comments say.
-sed -nE 's/^[^/].*\bConsole printLine: .* \/\/ (.*)$/\1/p' "$root/examples/tour.bt" | sed 's/^work, then tidy$/work\ntidy/' >"$work/tour.expected"
+sed -nE 's/^[^/]*Console printLine: .* \/\/ (.*)$/\1/p' "$root/examples/tour.bt" | sed 's/^work, then tidy$/work\ntidy/' >"$work/tour.expected"
 "$binary" run "$root/examples/tour.bt" >"$work/tour.out" 2>"$work/tour.err"
 if diff "$work/tour.expected" "$work/tour.out" && [ ! -s "$work/tour.err" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL tour"; cat "$work/tour.err"; fi
 
@@ -63,7 +63,7 @@ expect "eval error" 1 '' 'bad arithmetic operation' "$binary" eval '1 / 0'
 expect "eval from a pipe" 0 '^12~$' '' bash -c "echo '6 * 2' | '$binary' eval -"
 expect "check" 0 '' '' "$binary" check "$work/entry.bt"
 expect "ir" 0 'MethodBody' '' "$binary" ir "$work/entry.bt"
-expect "disasm" 0 'RETURN' '' "$binary" disasm "$work/entry.bt"
+expect "disasm" 0 'SEND' '' "$binary" disasm "$work/entry.bt"
 
 # Processes and limits
 program deep.bt 'Object subclass: Deep
