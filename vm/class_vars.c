@@ -195,6 +195,15 @@ void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *
     p->class_vars.view = record;
 }
 
+void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record) {
+    *class_id = p->class_vars.view_class;
+    *record = p->class_vars.view;
+}
+
+bool class_vars_live(const Process *p, uint32_t class_id) {
+    return class_id && p->class_vars.live_class == class_id;
+}
+
 void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous) {
     if (!installed) return;
     p->class_vars.view_class = previous_class;

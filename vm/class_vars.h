@@ -50,6 +50,10 @@ void class_vars_restore(Process *p, Value snapshot);
 /* The four with_snapshot sites: installs a read-only view (committed record of the class, already copied into
  * p's heap) unless the class's key is present; *installed says what clear_view must undo. */
 void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *installed);
+/* The view installed now (class 0: none), for clear_view. */
+void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record);
+/* Does an invocation of exactly this class run here? */
+bool class_vars_live(const Process *p, uint32_t class_id);
 void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous);
 
 /* Declared initial values. The class process computes them before it serves its first message (vm/serve.c),

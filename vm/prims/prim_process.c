@@ -153,8 +153,9 @@ PRIM(prim_process_open_view) {
     if (!value_is_kind(args[1], KIND_RECORD)) return PRIM_OK;
     if (!heap_reserve(p, 3)) return PRIM_RAISE;
     Value saved = heap_new(p, KIND_TUPLE, CLASS_ID_Tuple, 3);
-    object_words(saved)[1] = value_from_int(p->class_vars.view_class);
-    object_words(saved)[2] = p->class_vars.view;
+    uint32_t view_class;
+    class_vars_current_view(p, &view_class, &object_words(saved)[2]);
+    object_words(saved)[1] = value_from_int(view_class);
     bool installed;
     class_vars_install_view(p, special_payload(args[2]), args[1], &installed);
     if (installed) *result = saved;
