@@ -200,7 +200,7 @@ void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record
     *record = p->class_vars.view;
 }
 
-bool class_vars_live(const Process *p, uint32_t class_id) {
+bool class_vars_in_invocation(const Process *p, uint32_t class_id) {
     return class_id && p->class_vars.live_class == class_id;
 }
 

@@ -53,7 +53,7 @@ void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *
 /* The view installed now (class 0: none), for clear_view. */
 void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record);
 /* Does an invocation of exactly this class run here? */
-bool class_vars_live(const Process *p, uint32_t class_id);
+bool class_vars_in_invocation(const Process *p, uint32_t class_id);
 void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous);
 
 /* Declared initial values. The class process computes them before it serves its first message (vm/serve.c),

@@ -261,7 +261,7 @@ static Step class_message(Process *p, Class *c) {
 }
 
 static void class_end(Process *p, Class *c) {
-    bool mine = class_vars_live(p, c->id);
+    bool mine = class_vars_in_invocation(p, c->id);
     if (mine) class_vars_uninstall(p, p->pending != PENDING_ERROR);
     switch (p->pending) {
     case PENDING_ERROR: answer_failure(p, " class>>", take_exception(p)); break;
