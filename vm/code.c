@@ -72,8 +72,10 @@ static bool make_const(CodeUnit *unit, const BcConst *k, uint64_t *at, Value *ou
         return true;
     }
     /* Literals of an evaluation are copied on use, so they must not look as if they could be shared. */
-    if (value_is_ptr(*out) && !unit->transient)
-        *object_words(*out) |= header_make(0, (ObjectKind)0, OBJ_LITERAL, 0);
+    if (value_is_ptr(*out)) {
+        uint64_t flag = header_make(0, (ObjectKind)0, OBJ_LITERAL, 0), *header = object_words(*out);
+        *header = unit->transient ? *header & ~flag : *header | flag;
+    }
     return true;
 }
 
