@@ -148,9 +148,7 @@ void sched_enqueue(BtVm *vm, Scheduler *s, Process *p, QueueKind kind) {
         return;
     } else {
         RunRing *ring = kind == QUEUE_EXPIRED ? &s->expired : &s->woken;
-        /* A process that expires alone on its scheduler goes on at once: nobody needs to come for it. */
-        bool alone =
-            kind == QUEUE_EXPIRED && !s->next && ring_is_empty(&s->expired) && ring_is_empty(&s->woken);
+        bool alone = kind >= QUEUE_LAST && !s->next && ring_is_empty(&s->expired) && ring_is_empty(&s->woken);
         if (!ring_push(ring, p)) overflow(s, ring, p);
         if (alone) return;
     }
@@ -402,6 +400,7 @@ bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
     Schedulers *all = (Schedulers *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
     all->memory = memory;
     all->vm = vm;
+    all->run = interp_run;
     vm->schedulers = all;
     all->count = seeded ? 1 : schedulers ? schedulers : cores();
     if (all->count > SCHEDULERS_MAX) all->count = SCHEDULERS_MAX;

@@ -139,6 +139,7 @@ struct Seeded; /* sched_seeded.c */
 
 struct Schedulers {
     BtVm *vm;
+    RunOutcome (*run)(Process *p); /* interp_run; tests put their own here */
     unsigned count;
     Scheduler *list; /* count of them */
     ProcessTable processes;
@@ -158,7 +159,9 @@ struct Schedulers {
 };
 
 /* ---- sched.c ---- */
-typedef enum { QUEUE_NEXT, QUEUE_WOKEN, QUEUE_EXPIRED } QueueKind;
+/* NEXT: `next` if free, else as WOKEN. LAST and EXPIRED end a slice (among the woken, or behind them): a
+ * process that is then alone on its scheduler goes on there at once, and nobody is woken to come for it. */
+typedef enum { QUEUE_NEXT, QUEUE_WOKEN, QUEUE_LAST, QUEUE_EXPIRED } QueueKind;
 /* Hands a RUNNABLE process to a queue and wakes a thread if the rule says so. */
 void sched_enqueue(BtVm *vm, Scheduler *s, Process *p, QueueKind kind);
 void sched_wake_one(BtVm *vm);

@@ -81,7 +81,7 @@ static void note_cooling(Scheduler *s, Process *p) {
 static RunOutcome step(Process *p) {
     if (process_has_signals(p) && !process_poll_signals(p)) return RUN_DONE;
     if (!wait_resume(p)) return p->link.killed ? RUN_DONE : RUN_BLOCKED;
-    RunOutcome outcome = interp_run(p);
+    RunOutcome outcome = p->vm->schedulers->run(p);
     if (p->link.killed || (outcome == RUN_SERVED && p->link.ending)) return RUN_DONE;
     return outcome;
 }
@@ -140,13 +140,13 @@ void sched_run_slice(Scheduler *s, Process *p) {
         bool again = settle(s, p, outcome, s->handoff != NULL);
         p = follow(s, p, again, left > 0);
         if (p && (left <= 0 || sched_is_stopping(s->vm))) {
-            make_runnable(s, p, QUEUE_WOKEN);
+            make_runnable(s, p, QUEUE_LAST);
             p = NULL;
         }
     }
     if (s->next) {
         Process *q = take(&s->next);
-        sched_enqueue(s->vm, s, q, QUEUE_WOKEN);
+        sched_enqueue(s->vm, s, q, QUEUE_LAST);
     }
     chain_arm(s);
     if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);
