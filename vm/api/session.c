@@ -150,7 +150,7 @@ static RunLimits limits_of(const bt_eval_options *o) {
     return (RunLimits){.heap_limit_words = o->heap_limit_bytes / sizeof(Value),
                        .stack_limit_words = o->stack_limit_bytes / sizeof(Value),
                        .deadline_ms = o->deadline_ms,
-                       .main_process = o->main_process != 0};
+                       .main_process = o->main_process || o->ignore_link_exits};
 }
 
 static bt_status status_of(Evaluation *e, RanKind kind, const Kept *answer) {

@@ -70,6 +70,7 @@ typedef struct bt_eval_options {
     int load_only;                /* definitions are installed, top-level expressions must not occur */
     int want_shown;               /* also render the display forms (bt_result_shown, bt_result_repl_text) */
     int spoil_methods;            /* a semantic error inside one method body spoils that method only (test runners) */
+    int ignore_link_exits;        /* the end of an actor that it spawned does not end the evaluation */
     int main_process;             /* the evaluation is the program's main process (run): link exits are ignored */
 } bt_eval_options;
 
