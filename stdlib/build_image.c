@@ -96,5 +96,10 @@ int main(int argc, char **argv) {
     FILE *out = fopen(argv[1], "wb");
     bool written = image && out && fwrite(image, 1, length, out) == length;
     if (!out || fclose(out) != 0 || !written) return fprintf(stderr, "cannot write %s\n", argv[1]), 2;
+    free(image);
+    bc_unit_free(unit);
+    diag_list_free(&diags);
+    free(parts);
+    free(source.bytes);
     return 0;
 }
