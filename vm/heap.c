@@ -1,6 +1,8 @@
 /* Heaps of processes: reserves, off-heap objects, records, fragments, life. See heap.h; the collector is
  * vm/gc.c. */
 #include "vm/heap.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include "vm/alloc.h"
 #include "vm/error.h"
 #include "vm/gc.h"
@@ -33,10 +35,23 @@ static bool over_limit(const Process *p, size_t need) {
     return need > OBJECT_MAX_WORDS || (h->limit_words && accounted_words(h) + need > h->limit_words);
 }
 
+/* Stress builds walk the heap after every collection: an old object that points to a younger one shows here,
+ * not later. */
+static void check_heap(Process *p) {
+#ifdef BT_STRESS
+    if (!p->vm->gc_stress || heap_is_valid(p)) return;
+    fprintf(stderr, "heap_is_valid fails after collection %u\n", p->heap.minor_count);
+    abort();
+#else
+    (void)p;
+#endif
+}
+
 bool heap_collect(Process *p, size_t need, bool full) {
     if (need > OBJECT_MAX_WORDS) return no_memory(p);
     full = full || gc_must_be_full(p);
     if (!(full ? gc_full(p, need) : gc_minor(p, need))) return no_memory(p);
+    check_heap(p);
     if (!over_limit(p, need)) return true;
     if (!full && !gc_full(p, need)) return no_memory(p);
     return over_limit(p, need) ? no_memory(p) : true;
