@@ -77,6 +77,21 @@ static IrAtom lower_class_name(Lower *l, const char *name, Span span) {
     return lower_bind0(l, IR_CLASS, lower_symbol(l, name), span);
 }
 
+/* Names of the workspace that are no classes: each is what its class answers to `__global`. */
+static const char *global_class(const Lower *l, const Node *ref) {
+    if (ref->facts) return NULL; /* a class of this name */
+    return ref->as.class_ref.name == l->a->names.Transcript ? l->a->names.TranscriptStream : NULL;
+}
+
+static IrAtom lower_class_ref(Lower *l, const Node *node) {
+    const char *keeper = global_class(l, node);
+    if (!keeper) return lower_class_name(l, node->as.class_ref.name, node->span);
+    IrAtom *operands = lower_atoms(l, 1);
+    operands[0] = lower_class_name(l, keeper, node->span);
+    return lower_bind(l, IR_SEND, operands, 1, lower_symbol(l, l->a->names.global), SITE_LITERAL_CLASS,
+                      node->span);
+}
+
 /* A home that blocks may be away from: actor state or a class variable. */
 static IrAtom bind_home(Lower *l, IrOp op, const char *name, const IrAtom *value, BcCaptureKind kind,
                         Span span) {
@@ -146,7 +161,7 @@ static IrOp send_op(const Lower *l, const Node *receiver, const SelectorInfo *in
     *flags = 0;
     if (r->kind == AST_SUPER) return IR_SENDSUPER;
     if (is_self_node(l, r)) return IR_SENDSELF;
-    if (r->kind == AST_CLASS_REF) {
+    if (r->kind == AST_CLASS_REF && !global_class(l, r)) {
         const FnFacts *home = l->fn->facts->home;
         *flags = SITE_LITERAL_CLASS;
         if (!home->class_side || r->as.class_ref.name != home->class_name) return IR_SEND;
@@ -349,7 +364,7 @@ IrAtom lower_expr(Lower *l, Node *node) {
     switch ((AstKind)node->kind) {
     case AST_INTERP: return lower_interp(l, node);
     case AST_IDENT: return lower_ident(l, node);
-    case AST_CLASS_REF: return lower_class_name(l, node->as.class_ref.name, node->span);
+    case AST_CLASS_REF: return lower_class_ref(l, node);
     case AST_FIELD: return lower_field(l, node);
     case AST_SEND: return lower_send(l, node, pos);
     case AST_CASCADE: return lower_cascade(l, node, pos);

@@ -141,7 +141,8 @@ static bool add_method(BtVm *vm, Class *c, CodeUnit *unit, const BcMethod *bc, b
     m->fn = &unit->functions[bc->function];
     m->owner = c;
     m->flags = bc->flags;
-    if (class_side && unit->stdlib) m->flags |= METHOD_DIRECT;
+    /* the library's own classes that have class variables keep them like any other: in their process */
+    if (class_side && unit->stdlib && !(c->bc && c->bc->class_var_count)) m->flags |= METHOD_DIRECT;
     m->class_side = class_side;
     m->extension = extension;
     m->doc = own_text(vm, bc->doc);

@@ -35,6 +35,13 @@ PRIM(prim_process_start) {
 
 PRIM(prim_process_me) { return (void)args, (void)count, *result = p->pid, PRIM_OK; }
 
+/* The sender of the message this process serves, nil if it serves none. */
+PRIM(prim_process_caller) {
+    (void)args;
+    (void)count;
+    return *result = p->serving ? p->serving->sender : V_NIL, PRIM_OK;
+}
+
 PRIM(prim_process_link) {
     (void)count;
     Value pid = pid_of(p, args[1]);
@@ -213,4 +220,36 @@ PRIM(prim_logger_write) {
     const char *bytes = string_bytes(args[1], &length);
     vm_log(p->vm, "%.*s", (int)(length > 65536 ? 65536 : length), bytes);
     return *result = V_NIL, PRIM_OK;
+}
+
+/* ---- looking into an actor ---- */
+
+static void answer_state(Process *target, void *context) {
+    system_answer(target, context, target->state == V_HOLE ? V_NIL : target->state);
+}
+
+/* A copy of the state of another process's actor, taken at its next safepoint; nil if it has none. */
+PRIM(prim_inspector_record) {
+    (void)count;
+    *result = V_NIL;
+    Value pid = pid_of(p, args[1]);
+    if (pid == V_NIL) return PRIM_OK;
+    if (pid != p->pid) return system_signal(p, pid, answer_state, NULL);
+    if (p->state != V_HOLE) *result = p->state;
+    record_share(p->state);
+    return PRIM_OK;
+}
+
+/* A Dictionary of field names and what the record holds for them. */
+PRIM(prim_inspector_fields) {
+    (void)count;
+    Class *c = value_is_class(args[2]) ? class_by_id(p->vm, special_payload(args[2])) : NULL;
+    size_t slots = value_is_kind(args[1], KIND_RECORD) ? object_size(args[1]) - 1 : 0;
+    const SlotLayout *layout = c ? c->state_layout : NULL;
+    *result = dict_empty(p);
+    for (size_t i = 0; layout && *result != V_HOLE && i < slots && i < layout->count; i++) {
+        Value v = object_at(args[1], i + 1);
+        *result = dict_put(p, *result, layout->names[i], v == V_HOLE ? V_NIL : v);
+    }
+    return *result == V_HOLE ? PRIM_RAISE : PRIM_OK;
 }
