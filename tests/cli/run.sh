@@ -94,6 +94,33 @@ hog := Hog spawn
 hog spin!
 Console printLine: Quiet spawn ping printString'
 expect "an endless loop holds up nobody" 0 '^#pong~$' '' "$binary" run --seed 5 "$work/fair.bt"
+program kept.btscript 'text := "kept"
+// => kept
+big := 9223372036854775807
+// => 9223372036854775807
+map := #{#a => "one", "b" => #("two", 3)}
+// => _
+text ++ (map at: #a) ++ (map at: "b") first ++ big printString
+// => keptonetwo9223372036854775807
+[:x | x ++ text] value: "is "
+// => is kept'
+expect "literals outlive the input they stand in" 0 '5 passed, 0 failed' '' "$binary" test "$work/kept.btscript"
+program transcript.bt 'Console print: "1 "
+Transcript show: 2; show: #(1, "x"); cr
+3 showCr: "three"
+Console printLine: Transcript class printString ++ (Transcript recent size) printString
+TranscriptStream resetCurrent
+4 showCr: "nobody listens"
+own := TranscriptStream spawnWith: #{#max_buffer => 3}
+TranscriptStream current: own
+1 to: 20 do: [:i | i show: i]
+Console printLine: own recent printString'
+expect "the transcript is an actor and keeps its last entries" 0 '^1 2#\(1, x\)~three~TranscriptStream5~#\("18", "19", "20"\)~$' '' "$binary" run "$work/transcript.bt"
+program prints.btscript 'Console print: "no line end"
+// => nil
+Transcript show: "not shown"
+// => Actor(TranscriptStream, _)'
+expect "TAP has its lines for itself" 0 '^TAP version 13~no line end~ok 1 .*~ok 2 [^~]*~1..2~$' '' "$binary" test --format tap "$work/prints.btscript"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

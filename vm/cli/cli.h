@@ -51,6 +51,9 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *read_source(const char *path, size_t *length);
 /* A VM that prints to stdout, by the common options; NULL after a message. */
 bt_vm *start_vm(const CommonOptions *options);
+/* The same; what programs print goes to `output`, from any thread. */
+bt_vm *start_vm_writing(const CommonOptions *options,
+                        void (*output)(void *context, const char *bytes, size_t length), void *context);
 /* Prints what went wrong in the form of `run` (message, Hint line) to stderr; answers the exit status. */
 int report_failure(const bt_result *result, bool verbose);
 

@@ -58,6 +58,18 @@ static double seconds_now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+bt_vm *start_test_vm(TestRun *run) {
+    bt_vm *vm = start_vm_writing(&run->common, report_program_output, &run->report);
+    bt_session *session = vm ? bt_session_new(vm) : NULL;
+    static const char hide[] = "TranscriptStream __hide";
+    bt_eval_options options = {.size = sizeof options};
+    bt_result *result = NULL;
+    if (session) (void)bt_vm_eval(session, hide, sizeof hide - 1, &options, &result);
+    bt_result_free(result);
+    bt_session_free(session);
+    return vm;
+}
+
 static int run_paths(TestRun *run, PathList *list) {
     int code = 0;
     PathList classes = {0};

@@ -12,6 +12,28 @@ void report_begin(Report *r) {
         printf("Running tests...\n\n");
 }
 
+void report_program_output(void *report, const char *bytes, size_t length) {
+    Report *r = report;
+    if (!length) return;
+    flockfile(stdout);
+    fwrite(bytes, 1, length, stdout);
+    fflush(stdout);
+    /* relaxed: the lock of stdout orders it */
+    atomic_store_explicit(&r->line_open, bytes[length - 1] != '\n', memory_order_relaxed);
+    funlockfile(stdout);
+}
+
+/* From here to end_lines, no program writes in between. */
+static void begin_lines(Report *r) {
+    flockfile(stdout);
+    if (atomic_exchange_explicit(&r->line_open, false, memory_order_relaxed)) putchar('\n');
+}
+
+static void end_lines(void) {
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
 static void tap_block(const char *message) {
     printf("  ---\n  message: |\n    ");
     for (const char *c = message; *c; c++) {
@@ -40,10 +62,11 @@ void report_test(Report *r, const char *name, TestOutcome outcome, const char *m
     r->group_failed += outcome == TEST_FAILED;
     r->group_skipped += outcome == TEST_SKIPPED;
     if (r->tap) {
+        begin_lines(r);
         printf("%s %u - %s%s%s\n", outcome == TEST_FAILED ? "not ok" : "ok", r->number, name,
                outcome == TEST_SKIPPED ? " # SKIP " : "", outcome == TEST_SKIPPED && message ? message : "");
         if (outcome == TEST_FAILED) tap_block(message ? message : "failed");
-        fflush(stdout);
+        end_lines();
     } else if (outcome == TEST_FAILED) {
         note_detail(r, name, message ? message : "failed");
     }
@@ -52,11 +75,12 @@ void report_test(Report *r, const char *name, TestOutcome outcome, const char *m
 void report_group(Report *r, const char *name) {
     unsigned total = r->group_passed + r->group_failed + r->group_skipped;
     if (!r->tap && total && (!r->quiet || r->group_failed)) {
+        begin_lines(r);
         printf("  %s: %u tests, %u passed", name, total, r->group_passed);
         if (r->group_skipped) printf(", %u skipped", r->group_skipped);
         if (r->group_failed) printf(", %u failed", r->group_failed);
         printf(" %s\n", r->group_failed ? "✗" : "✓");
-        fflush(stdout);
+        end_lines();
     }
     r->passed += r->group_passed;
     r->failed += r->group_failed;

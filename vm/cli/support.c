@@ -65,7 +65,10 @@ char *read_source(const char *path, size_t *length) {
     return text;
 }
 
-bt_vm *start_vm(const CommonOptions *o) {
+bt_vm *start_vm(const CommonOptions *o) { return start_vm_writing(o, NULL, NULL); }
+
+bt_vm *start_vm_writing(const CommonOptions *o,
+                        void (*output)(void *context, const char *bytes, size_t length), void *context) {
     bt_config config = {.size = sizeof config,
                         .schedulers = o->schedulers,
                         .seeded = o->seeded,
@@ -73,7 +76,9 @@ bt_vm *start_vm(const CommonOptions *o) {
                         .heap_limit_bytes = o->heap_limit_bytes,
                         .stack_limit_bytes = o->stack_limit_bytes,
                         .no_tail_calls = o->no_tail_calls,
-                        .use_stdout = 1};
+                        .output = output,
+                        .context = context,
+                        .use_stdout = !output};
     bt_vm *vm = bt_vm_new(&config);
     if (!vm) fail("the virtual machine could not start");
     return vm;

@@ -103,7 +103,7 @@ static void run_class(Bunit *b, char *line) {
 }
 
 int test_classes(TestRun *run, char **paths, size_t count) {
-    Bunit b = {.run = run, .vm = start_vm(&run->common)};
+    Bunit b = {.run = run, .vm = start_test_vm(run)};
     b.session = bt_session_new(b.vm);
     int code = 1;
     if (b.session && load(&b, paths, count)) {

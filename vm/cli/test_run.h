@@ -10,6 +10,9 @@ typedef struct {
     Report report;
 } TestRun;
 
+/* command_test.c: a VM for the run, its output kept apart from the report; Transcript is kept but not shown.
+ * NULL: could not start. */
+bt_vm *start_test_vm(TestRun *run);
 /* test_bunit.c: loads all files, then runs every TestCase class. 0, or 1 if the files do not load
  * (diagnostics printed). */
 int test_classes(TestRun *run, char **paths, size_t count);

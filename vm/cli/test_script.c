@@ -194,7 +194,7 @@ int test_script(TestRun *run, const char *path) {
     char *copy = strndup(text, length);
     free(text);
     Script s = {.run = run, .path = path, .rest = copy};
-    bt_vm *vm = start_vm(&run->common);
+    bt_vm *vm = start_test_vm(run);
     s.session = bt_session_new(vm);
     for (char *line; s.session && (line = next_line(&s));) {
         char *t = trim(line);
