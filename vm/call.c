@@ -159,7 +159,10 @@ ReplyKind call_take_reply(Process *caller, Value *answer) {
         caller->pending_pid = r.token_pid;
         caller->pending_serial = r.token_serial;
         break;
-    case REPLY_DEAD: raise_dead(caller); break;
+    case REPLY_DEAD:
+        *answer = r.value;
+        raise_dead(caller);
+        break;
     case REPLY_TIMEOUT: raise_timeout(caller); break;
     }
     return r.kind;

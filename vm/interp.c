@@ -257,15 +257,30 @@ preempted:
 
 /* ---- running a process ---- */
 
+/* The callee was dead before it saw the request. A class has a new process by now (semantics 3.3); of an
+ * actor the second try says that it is dead. The instruction that waits is run again: its operands are where
+ * they were. */
+static Step send_again(Process *p) {
+    p->call_retried = true;
+    p->exception = V_HOLE;
+    p->frame->pc--;
+    return STEP_NEXT;
+}
+
 /* What a process that has waited got. */
 static Step resume(Process *p) {
     WaitKind wait = p->link.wait;
     p->link.wait = WAIT_NONE;
     Value answer = V_NIL;
+    ReplyKind kind;
     switch (wait) {
     case WAIT_NONE: return p->frame ? STEP_NEXT : serve_next(p);
     case WAIT_CALL:
-        switch (call_take_reply(p, &answer)) {
+        kind = call_take_reply(p, &answer);
+        if (kind == REPLY_DEAD && answer == SYMBOL(noproc) && p->frame && !p->call_retried)
+            return send_again(p);
+        p->call_retried = false;
+        switch (kind) {
         case REPLY_VALUE: break;
         case REPLY_NLR: p->pending = PENDING_NLR; return unwind_pending(p);
         default: return unwind_error(p);

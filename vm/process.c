@@ -17,14 +17,25 @@ bool processes_init(BtVm *vm, ProcessTable *t) {
     return pthread_mutex_init(&t->lock, NULL) == 0;
 }
 
-/* Zeroed memory that lives as long as the table, aligned to a cache line; under the lock. */
+/* Zeroed memory that lives as long as the table, aligned to a cache line; under the lock. Large blocks come
+ * out aligned, and of a size the allocator need not round up: asking for more to align by hand is the
+ * exception. */
 static void *table_own(ProcessTable *t, size_t size) {
-    char *block = mem_zalloc(size + 2 * CACHE_LINE);
+    if (t->memory_count == t->memory_capacity) {
+        uint32_t capacity = t->memory_capacity ? t->memory_capacity * 2 : 32;
+        void **memory = mem_realloc(t->memory, capacity * sizeof *memory);
+        if (!memory) return NULL;
+        t->memory = memory;
+        t->memory_capacity = capacity;
+    }
+    void *block = mem_zalloc(size);
+    if (block && (uintptr_t)block % CACHE_LINE) {
+        mem_free(block);
+        block = mem_zalloc(size + CACHE_LINE - 1);
+    }
     if (!block) return NULL;
-    *(void **)(void *)block = t->memory;
-    t->memory = block;
-    uintptr_t at = (uintptr_t)block + sizeof(void *);
-    return (void *)((at + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+    t->memory[t->memory_count++] = block;
+    return (void *)(((uintptr_t)block + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
 }
 
 static bool directory_grow(ProcessTable *t) {
@@ -278,8 +289,9 @@ static uint64_t close_inbox(Process *p) {
     return w.low;
 }
 
+/* The value tells the caller whether its request had begun: noproc if it had not. */
 static void answer_dead(Process *p, Scheduler *s, const Message *m) {
-    Reply dead = {.kind = REPLY_DEAD, .value = V_NIL};
+    Reply dead = {.kind = REPLY_DEAD, .value = m == p->serving ? SYMBOL(killed) : SYMBOL(noproc)};
     (void)reply_deliver(p->vm, s, m->sender, m->call_id, &dead, false);
 }
 
@@ -345,9 +357,7 @@ static void drop(BtVm *vm, Process *p) {
 void processes_destroy(BtVm *vm, ProcessTable *t) {
     uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: alone by now */
     for (uint32_t slot = 0; slot < count * SLAB_PROCESSES; slot++) drop(vm, process_by_slot(vm, slot));
-    for (void *block = t->memory, *next; block; block = next) {
-        next = *(void **)block;
-        mem_free(block);
-    }
+    for (uint32_t i = 0; i < t->memory_count; i++) mem_free(t->memory[i]);
+    mem_free(t->memory);
     pthread_mutex_destroy(&t->lock);
 }

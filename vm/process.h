@@ -105,6 +105,7 @@ struct Process {
     uint32_t
         elided_count; /* ever noted; the last ELIDED_CALLS of them are in the ring at [i % ELIDED_CALLS] */
     ProcessRole role;
+    bool call_retried; /* the callee died before it began; the send is made once more */
     Message *serving;     /* the request being answered, NULL if none */
     Value rollback_state; /* actor: state at entry of the message being served */
     uint32_t init_next;   /* class process: next class variable whose initial value is to be computed (vm/serve.c) */
