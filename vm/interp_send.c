@@ -76,8 +76,10 @@ static Step raise_block_arity(Process *p, const Function *fn, unsigned argc) {
     snprintf(text, sizeof text, "Wrong number of arguments: block expects %u but was called with %u",
              fn->param_count, argc);
     p->exception = V_HOLE;
-    (void)error_raise(p, ERR_arity_mismatch, class_by_id(p->vm, CLASS_ID_Block)->name, V_NIL, text,
-                      "Check that your block has the right number of parameters (e.g., [:x | ...] for 1 argument)", details);
+    (void)error_raise(
+        p, ERR_arity_mismatch, class_by_id(p->vm, CLASS_ID_Block)->name, V_NIL, text,
+        "Check that your block has the right number of parameters (e.g., [:x | ...] for 1 argument)",
+        details);
     return unwind_error(p);
 }
 
@@ -291,6 +293,13 @@ static Step call_actor(Process *p, Value selector, const Value *window, unsigned
 
 /* ---- the send ---- */
 
+/* Only perform: can send a selector with another number of arguments than it has colons. */
+static Step raise_arity(Process *p, const Method *m, Value receiver) {
+    (void)error_raise(p, ERR_arity_mismatch, class_name_of(p->vm, receiver), m->selector, NULL,
+                      "The List must hold as many arguments as the selector takes", V_NIL);
+    return unwind_error(p);
+}
+
 static Step dispatch(Process *p, Site *site, Value selector, const Value *window, unsigned argc,
                      unsigned mode) {
     Value receiver = window[0];
@@ -305,6 +314,7 @@ static Step dispatch(Process *p, Site *site, Value selector, const Value *window
             return call_actor(p, selector, window, argc, mode, m);
     }
     if (!m) return not_understood(p, selector, window, argc, mode);
+    if (m->fn->param_count != argc) return raise_arity(p, m, receiver);
     if (dispatch_class & (DISPATCH_META | DISPATCH_METACLASS)) {
         Class *c = class_by_id(p->vm, special_payload(receiver));
         bool meta = value_is_meta(receiver);
