@@ -24,7 +24,6 @@ typedef enum {
     CTRL_IF_TRUE,
     CTRL_IF_FALSE,
     CTRL_IF_TRUE_FALSE,
-    CTRL_IF_FALSE_TRUE,
     CTRL_AND,
     CTRL_OR,
     CTRL_IF_NIL,
@@ -125,6 +124,7 @@ struct FnFacts {
     bool writes_state; /* a closure: writes actor fields, nested closures included */
     bool writes_class_vars;
     bool channel; /* a stateful closure whose writes have a way back; the others raise when called */
+    bool lossy;   /* a closure for a foreign function: it writes copies (semantics 8.3) */
     bool abroad_reported;
     PtrSet reads;        /* Var: of functions around it, read by it or by closures in it */
     PtrSet writes;       /* Var: of functions around it, written by it or by closures in it */
@@ -225,6 +225,10 @@ bool class_info_inherits(const ClassInfo *c, const char *ancestor);
 MethodDecl *class_unit_method(const ClassInfo *c, const char *selector, bool class_side, ClassInfo **owner);
 /* Does the chain define it anywhere? flags may be NULL. */
 bool class_has_method(Analysis *a, const ClassInfo *c, const char *selector, bool class_side, uint8_t *flags);
+
+/* ---- protocols.c ---- */
+/* Adds the class of every protocol to the module, before classes_resolve. */
+void protocols_to_classes(Analysis *a);
 
 /* ---- facts.c ---- */
 FnFacts *facts_of_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool class_side);

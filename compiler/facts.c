@@ -211,6 +211,8 @@ static void visit_params(Analysis *a, NodeList params) {
 
 static void visit_flow(Analysis *a, Node *node, BlockFlow flow, const char *selector, Node *receiver);
 
+static void visit_destructure(Analysis *a, Node *node);
+
 static void visit_body(Analysis *a, NodeList body, BlockFlow last) {
     uint32_t expects = a->expect_count;
     for (uint32_t i = 0; i < body.count; i++) {
@@ -219,7 +221,10 @@ static void visit_body(Analysis *a, NodeList body, BlockFlow last) {
             expect_push(a, statement);
             continue;
         }
-        visit_flow(a, statement, i + 1 == body.count ? last : FLOW_NONE, NULL, NULL);
+        if (statement->kind == AST_DESTRUCTURE)
+            visit_destructure(a, statement);
+        else
+            visit_flow(a, statement, i + 1 == body.count ? last : FLOW_NONE, NULL, NULL);
         expect_pop(a, expects);
     }
     expect_pop(a, expects);
@@ -271,6 +276,7 @@ static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *
     visit_params(a, block->as.block.params);
     visit_body(a, block->as.block.body, FLOW_RETURNED);
     fn->channel = has_channel(fn, b);
+    fn->lossy = flow == FLOW_FOREIGN;
     if (fn->has_return) {
         fn->home->nlr_home = true;
         if (maker->parent) maker->has_return = true;
@@ -482,6 +488,8 @@ static void visit_cascade(Analysis *a, Node *node) {
     for (uint32_t i = 0; i < node->as.cascade.parts.count; i++) {
         Node *part = node->as.cascade.parts.items[i];
         if (part->kind != AST_PART) continue;
+        if (part->as.send.selector_kind == SEL_BINARY)
+            report(a, DIAG_ERROR, "syntax", part->span, "binary selectors in cascades are not supported");
         part->facts = (void *)(uintptr_t)selector_info(a, part->as.send.selector);
         note_use(receiver, part->as.send.selector);
         visit_args(a, part, receiver);
@@ -590,6 +598,12 @@ static void bind_pattern(Analysis *a, Node *p, bool in_arm) {
     }
 }
 
+static void visit_destructure(Analysis *a, Node *node) {
+    visit_flow(a, node->as.destructure.value, FLOW_NONE, NULL, NULL);
+    check_pattern(a, node->as.destructure.pattern, false);
+    bind_pattern(a, node->as.destructure.pattern, false);
+}
+
 static void visit_arm(Analysis *a, Node *arm) {
     uint32_t mark = a->scope_count;
     BlockFacts *b = block_enter(a, arm);
@@ -646,9 +660,7 @@ static void visit(Analysis *a, Node *node) {
     case AST_PAREN: visit(a, node->as.child); return;
     case AST_ASSIGN: visit_assign(a, node); return;
     case AST_DESTRUCTURE:
-        visit_flow(a, node->as.destructure.value, FLOW_NONE, NULL, NULL);
-        check_pattern(a, node->as.destructure.pattern, false);
-        bind_pattern(a, node->as.destructure.pattern, false);
+        report(a, DIAG_ERROR, "type", node->span, "destructuring assignment in expression position");
         return;
     case AST_RETURN: visit_return(a, node); return;
     case AST_MATCH: visit_match(a, node); return;
@@ -720,6 +732,15 @@ FnFacts *facts_of_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool cla
     return fn;
 }
 
+/* A name that the session does not have and the input never assigns. One that is assigned may still be read
+ * too early: that is found at run time. */
+static void check_bindings(Analysis *a) {
+    for (uint32_t i = 0; i < a->bindings.count; i++) {
+        const Var *var = a->bindings.items[i];
+        if (!var->exists && !var->writes) undefined(a, var->name, var->span);
+    }
+}
+
 FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
     uint32_t mark = a->scope_count;
     FnFacts *fn = home_enter(a, NULL, NULL, FN_SCRIPT, false);
@@ -730,6 +751,7 @@ FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
         declare_binding(a, intern_bytes(a->intern, name.bytes, name.length), span_make(0, 0))->exists = true;
     }
     visit_body(a, *statements, FLOW_NONE);
+    check_bindings(a);
     return home_leave(a, fn, mark);
 }
 

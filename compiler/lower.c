@@ -116,9 +116,9 @@ static uint32_t outer_local(Lower *l, Var *var) {
     FnLower *fn = l->fn;
     int32_t known = ptr_set_index(&fn->outers, var);
     if (known >= 0) return fn->outer_locals[known];
-    uint32_t local = local_new(l, var->name, LOCAL_CARRIER);
+    uint32_t local = local_new(l, var->name, fn->facts->lossy ? LOCAL_REGISTER : LOCAL_CARRIER);
     fn->ir->locals[local].carrier = var->carrier_index;
-    fn->ir->locals[local].outer = true;
+    fn->ir->locals[local].outer = !fn->facts->lossy;
     if (var->kind == VAR_SELF) fn->ir->locals[local].family = FAMILY_SELFVT;
     if (fn->outers.count == fn->outer_capacity) {
         uint32_t capacity = fn->outer_capacity ? fn->outer_capacity * 2 : 8;
@@ -238,7 +238,11 @@ IrAtom lower_read(Lower *l, Var *var, Span span) {
     FnFacts *facts = l->fn->facts;
     if (var->kind == VAR_SELF && !var->writes) return ATOM(ATOM_SELF, 0);
     if (var->fn == facts) return read_own(l, var, span);
-    if (ptr_set_has(&facts->writes, var)) return snap(l, outer_local(l, var), span);
+    if (ptr_set_has(&facts->writes, var)) {
+        uint32_t local = outer_local(l, var);
+        if (facts->lossy) return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
+        return snap(l, local, span);
+    }
     return lower_bind0(l, IR_CAPTURE, capture_of_var(l, l->fn, var), span);
 }
 
@@ -466,6 +470,16 @@ static void bind_bindings(Lower *l) {
     }
 }
 
+/* A block that a foreign function gets writes copies of its own. */
+static void copy_outers(Lower *l, Span span) {
+    const PtrSet *writes = &l->fn->facts->writes;
+    for (uint32_t i = 0; i < writes->count; i++) {
+        Var *var = (Var *)(uintptr_t)writes->items[i];
+        IrAtom value = lower_bind0(l, IR_CAPTURE, capture_of_var(l, l->fn, var), span);
+        set_local(l, outer_local(l, var), value, span);
+    }
+}
+
 FnLower *lower_function_begin(Lower *l, const FunctionSpec *spec) {
     FnLower *fn = ir_alloc(l->unit, sizeof *fn);
     FnFacts *facts = spec->facts;
@@ -485,6 +499,7 @@ FnLower *lower_function_begin(Lower *l, const FunctionSpec *spec) {
     l->fn = fn;
     bind_params(l, spec->params, spec->span);
     if (facts->script) bind_bindings(l);
+    if (facts->lossy) copy_outers(l, spec->span);
     if (!facts->parent && facts->self_var && facts->self_var->writes)
         set_local(l, lower_local(l, facts->self_var), ATOM(ATOM_SELF, 0), spec->span);
     return fn;
@@ -504,7 +519,7 @@ uint32_t lower_function_end(Lower *l, FnLower *fn, IrAtom value) {
 
 static uint8_t closure_flags(const FnFacts *facts) {
     if (facts->builder) return FN_BUILDER;
-    return (uint8_t)((facts->writes.count ? FN_WRITES_OUTER : 0) |
+    return (uint8_t)((facts->writes.count && !facts->lossy ? FN_WRITES_OUTER : 0) |
                      (facts->writes_state && facts->kind == FN_ACTOR_METHOD ? FN_ACTOR_FIELDS : 0) |
                      (facts->class_vars.count ? FN_READS_CLASS_VARS : 0));
 }

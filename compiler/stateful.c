@@ -151,10 +151,20 @@ static void check_abroad(Analysis *a, FnFacts *fn) {
 
 /* ---- at the end of a home ---- */
 
+/* Is this binding the last thing of a script? Then the next input may meet the block (and raise when it calls
+ * it). */
+static bool ends_script(const Analysis *a, const Var *var) {
+    const NodeList *statements = &a->module->statements;
+    if (!var->fn->script || !statements->count) return false;
+    return ast_unparen(statements->items[statements->count - 1])->span.start == var->bound_span.start;
+}
+
+/* A stateful block in a local, bound once. One that is bound again is not tracked: calling it raises. */
 static void check_stored(Analysis *a, const Var *var) {
-    if (var->writes != 1 || !var->block || !var->flows || actor_instance(var->fn)) return;
-    if (var->block->closure && var->block->closure->writes.count)
-        report_no_channel(a, var->bound_span, var->block, var->flows);
+    const BlockFacts *b = var->block;
+    if (var->writes != 1 || !b || !b->closure || !b->closure->writes.count || actor_instance(var->fn)) return;
+    if (!var->flows && ends_script(a, var)) return;
+    report_no_channel(a, var->bound_span, b, var->flows ? var->flows : "value");
 }
 
 void check_home(Analysis *a, FnFacts *home) {
