@@ -34,7 +34,7 @@ one() {
     local label=$1 output status=0
     shift
     output=$(mktemp)
-    timeout 900 "$@" >"$output" 2>&1 || status=$?
+    (cd "$scratch" && timeout 900 "$@") >"$output" 2>&1 || status=$? # tests that write files write them there
     count "$label" "$output" "$status"
     rm -f "$output"
 }
@@ -50,23 +50,25 @@ programs() {
 run_tests() {
     local long=0 tenth
     [ "${1:-}" = --long ] && long=1
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
     cd "$cd_root"
     tenth=$(git rev-parse HEAD 2>/dev/null | cut -c1-8 || echo 0)
     tenth=$((16#${tenth:-0} % 10))
     export CK_VERBOSITY=normal
 
     echo "house rules"
-    one "layers and format" bash tests/house.sh
+    one "layers and format" bash "$cd_root/tests/house.sh"
     echo "release"
     build "$cd_root/build" tests
     programs "$cd_root/build" release
-    one "release command line" bash tests/cli/run.sh "$cd_root/build/beamtalk"
+    one "release command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build/beamtalk"
     one "release library" bash tests/lang/run.sh "$cd_root/build/beamtalk"
     echo "ASan and UBSan"
     build "$cd_root/build-asan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=address -DBT_STRESS=ON
-    export ASAN_OPTIONS=detect_leaks=0 CK_FORK=no
+    export ASAN_OPTIONS=detect_leaks=0 CK_FORK=no BT_TEST_SCALE=0.001
     programs "$cd_root/build-asan" asan
-    one "asan command line" env BT_TEST_SCALE=0.001 bash tests/cli/run.sh "$cd_root/build-asan/beamtalk"
+    one "asan command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan library" bash tests/lang/run.sh "$cd_root/build-asan/beamtalk"
     echo "TSan, processes"
     build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
@@ -74,7 +76,6 @@ run_tests() {
     unset CK_FORK
     echo "stress: collection at every reservation, one reduction a slice"
     build "$cd_root/build-stress" tests -DBT_STRESS=ON
-    export BT_TEST_SCALE=0.001
     if [ $long = 1 ]; then tenth=all; fi
     one "gc stress vectors" env BT_GC_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_vectors"
     one "yield stress vectors" env BT_YIELD_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_vectors"
