@@ -55,6 +55,10 @@ PRIM(prim_string_from_iolist) {
     (void)count;
     Text t = TEXT_INIT;
     if (value_is_string(args[1])) return *result = args[1], PRIM_OK;
+    bool list = args[1] == V_EMPTY_LIST || value_is_kind(args[1], KIND_CONS) || value_is_bytes(args[1]);
+    if (!list)
+        return prim_type_error(
+            p, args[0], "fromIolist:", "Expected a String or a nested List of Strings, bytes or code points");
     bool ok = iolist_append(&t, args[1], IOLIST_BYTES) && utf8_is_valid(t.bytes, t.length, NULL);
     if (!ok && !t.failed) {
         text_truncate(&t, 0);
