@@ -194,6 +194,7 @@ typedef struct {
     Node *return_type; /* NULL */
     NodeList body;
     bool is_sealed, is_internal, is_class_side;
+    bool is_generated; /* by the compiler: may bear a name of the library */
     Node *expect; /* EXPECT, or NULL */
     Text doc;
     void *facts;

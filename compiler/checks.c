@@ -11,7 +11,6 @@ static bool arity_is_checked(const SelectorInfo *info, char want) {
     case CTRL_IF_TRUE:
     case CTRL_IF_FALSE:
     case CTRL_IF_TRUE_FALSE:
-    case CTRL_IF_FALSE_TRUE:
     case CTRL_TIMES:
     case CTRL_TO_DO:
     case CTRL_TO_BY_DO: return true;

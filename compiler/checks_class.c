@@ -90,7 +90,7 @@ static void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, b
         Diag *d = report(a, DIAG_ERROR, "type", m->header_span, "Method `%s` has an empty body", m->selector);
         if (d) diag_set_help(d, "use `self notImplemented` or `self subclassResponsibility`");
     }
-    if (hidden_name(a, m->selector))
+    if (hidden_name(a, m->selector) && !m->is_generated)
         report(a, DIAG_ERROR, "type", m->selector_span,
                "names that begin with `__` belong to the library: `%s`", m->selector);
     for (uint32_t i = 0; i < m->params.count; i++) {

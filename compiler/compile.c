@@ -71,6 +71,7 @@ static void analyse_script(Analysis *a) {
 
 static void analyse(Analysis *a) {
     Module *m = a->module;
+    protocols_to_classes(a);
     classes_resolve(a);
     check_unit(a);
     for (uint32_t i = 0; i < m->classes.count; i++)
@@ -91,9 +92,16 @@ static IrUnit *lower_and_verify(Compilation *c, IrUnit *unit, IrVerified **verif
     return NULL;
 }
 
+static bool module_is_empty(const Module *m) {
+    return !m->statements.count && !m->classes.count && !m->ext_methods.count && !m->protocols.count &&
+           !m->aliases.count;
+}
+
 static IrUnit *compile_ir(Compilation *c, const char *source, size_t length, IrVerified **verified) {
     c->a.module = parse_module(&c->input);
     if (!c->a.module || failed(c)) return NULL;
+    if (c->a.options->refuse_empty && module_is_empty(c->a.module))
+        report(&c->a, DIAG_ERROR, "syntax", span_make(0, 0), "No expressions to compile");
     analyse(&c->a);
     if (failed(c)) return NULL;
     return lower_and_verify(c, lower_module(&c->a, source, length), verified);

@@ -318,7 +318,8 @@ static void hash(Lexer *lx) {
     } else if (next == '\'') {
         quoted_symbol(lx);
     } else if (class == C_OPERATOR || next == ',') {
-        uint32_t start = lx->pos, end = next == ',' ? start + 2 : skip_operators(lx, start + 1);
+        uint32_t start = lx->pos, end = start + 1; /* a comma is an operator character here: `#+,` */
+        while (class_at(lx, end) == C_OPERATOR || char_at(lx, end) == ',') end++;
         lexer_emit(lx, TOK_SYMBOL, start, end,
                    intern_bytes(lx->intern, lx->text + start + 1, end - start - 1));
         lx->pos = end;

@@ -80,10 +80,6 @@ static IrAtom lower_conditional(Lower *l, Node *node, const SelectorInfo *info, 
         yes = arm_value(untaken(args[0], yes_atom));
         no = arm_of(args[0]);
         break;
-    case CTRL_IF_FALSE_TRUE:
-        yes = arm_of(args[1]);
-        no = arm_of(args[0]);
-        break;
     case CTRL_AND:
         yes = arm_of(args[0]);
         no = arm_value(no_atom);

@@ -74,7 +74,8 @@ static uint8_t method_flags(const Lower *l, const MethodDecl *m, bool class_side
     const FnFacts *facts = m->facts;
     bool has_vars = facts->class_info && facts->class_info->has_class_vars;
     return (uint8_t)((m->is_sealed ? METHOD_SEALED : 0) | (m->is_internal ? METHOD_INTERNAL : 0) |
-                     (class_side && l->a->options->stdlib && !has_vars ? METHOD_DIRECT : 0));
+                     (class_side && ((l->a->options->stdlib && !has_vars) || m->is_generated) ? METHOD_DIRECT
+                                                                                              : 0));
 }
 
 static BcMethod *add_source_method(UnitLower *u, const MethodDecl *m, bool class_side) {

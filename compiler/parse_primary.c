@@ -487,6 +487,9 @@ Node *parse_expect(Parser *p) {
         node->as.expect.reason = lexer_string_text(p->text, current(p), p->arena);
         advance(p);
     }
+    bool alone = token_on_new_line(current(p)) || at(p, TOK_EOF) || at(p, TOK_PERIOD) || at(p, TOK_BANG) ||
+                 at(p, TOK_RBRACKET) || at(p, TOK_RPAREN);
+    if (!alone) parser_error_here(p, "Expected a line break after @expect and its category");
     return parser_finish(p, node);
 }
 

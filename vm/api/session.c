@@ -89,6 +89,7 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
                                   .script = true,
                                   .session = !e->options->main_process,
                                   .spoil_methods = e->options->spoil_methods != 0,
+                                  .refuse_empty = !e->options->main_process && !e->options->load_only,
                                   .bindings = names,
                                   .binding_count = s->binding_count,
                                   .world = world_interface(world)};
