@@ -146,10 +146,11 @@ typedef struct {
     uint32_t label_count, label_capacity, branch_count, branch_capacity;
     uint32_t offset; /* source offset of the statement at hand */
     bool reachable, failed, long_jumps, too_far;
-    const char *failure;       /* why the function cannot be emitted */
-    uint32_t ensures, regions; /* ensure: bodies, all protected bodies around */
-    uint32_t chain;            /* deferred constructs in a row */
-    uint32_t *saved;           /* homes of locals that have a shadow at the moment, a stack */
+    const char *failure;               /* why the function cannot be emitted */
+    uint32_t ensures, regions;         /* ensure: bodies, all protected bodies around */
+    uint32_t rows, row_depth, row_max; /* registers of snapshots: where they begin, in use, needed at once */
+    uint32_t chain;                    /* deferred constructs in a row */
+    uint32_t *saved;                   /* homes of locals that have a shadow at the moment, a stack */
     uint32_t saved_count, saved_capacity;
 
     /* the frame at hand */

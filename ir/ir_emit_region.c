@@ -53,7 +53,7 @@ static void shadows_free(Emit *e, const Region *r) {
 }
 
 static Region region_open(Emit *e, const IrStmt *s) {
-    Region r = {.body = s->frames[0], .snapshot = reg_alloc_row(e, 3)};
+    Region r = {.body = s->frames[0], .snapshot = e->rows + 3 * e->row_depth++};
     code_imm(e, OP_SNAPSHOT, 0, r.snapshot, 0);
     shadows_open(e, &r);
     r.start = e->code_count;
@@ -105,7 +105,7 @@ static void code_handler(Emit *e, const IrStmt *s, BcRegion *region, uint32_t sn
     e->reachable = true;
     e->offset = s->span.start;
     code_imm(e, OP_RESTORE, 0, snapshot, 0);
-    free_row(e, snapshot, 3);
+    e->row_depth--;
     uint32_t other = code_filter(e, s, exception), done = label_new(e);
     code_frame(e, s->frames[1], dest);
     code_jump(e, OP_JUMP, 0, done);
@@ -168,7 +168,7 @@ void code_ensure(Emit *e, const IrStmt *s, Dest dest) {
     e->ensures--;
     code_cleanup_entry(e, &r, pending, common);
     shadows_free(e, &r);
-    free_row(e, r.snapshot, 3);
+    e->row_depth--;
     code_frame(e, s->frames[1], (Dest){.kind = DEST_NONE});
     code_imm(e, OP_RESUME, 0, pending, 0);
     free_row(e, pending, 4);

@@ -12,7 +12,7 @@
 typedef struct {
     Emit *e;
     const IrFrame *frame;
-    uint32_t position;
+    uint32_t position, regions;
 } Walk;
 
 /* The outermost of the loops around that began after the temp was bound, + 1. */
@@ -74,6 +74,8 @@ static uint32_t loop_begin(Walk *w) {
 static void walk_construct(Walk *w, IrStmt *s) {
     Emit *e = w->e;
     uint32_t loop = 0;
+    bool region = s->construct_kind == CONSTRUCT_ONDO || s->construct_kind == CONSTRUCT_ENSURE;
+    if (region && ++w->regions > e->row_max) e->row_max = w->regions;
     define(w, s->temp);
     if (is_loop(s)) {
         w->position++;
@@ -90,6 +92,7 @@ static void walk_construct(Walk *w, IrStmt *s) {
         w->position++;
         walk_frame(w, s->frames[i], index ? s->index_local : BC_NONE);
     }
+    w->regions -= region;
     if (loop && !e->failed) {
         e->loops[loop - 1].end = w->position;
         e->loop = e->loops[loop - 1].outer;
@@ -414,7 +417,7 @@ static bool prepare(Emit *e) {
     memset(e->used, 0, e->used_words * sizeof *e->used);
     e->used_words = e->register_count = 0;
     e->frame_count = e->loop_count = e->home_count = e->bound_count = e->window_count = 0;
-    e->loop = e->position = 0;
+    e->loop = e->position = e->row_depth = e->row_max = 0;
     return true;
 }
 
@@ -441,5 +444,7 @@ bool regs_begin(Emit *e) {
     place_params(e);
     Walk w = {.e = e, .frame = e->fn->body};
     if (!e->failed) walk_frame(&w, e->fn->body, BC_NONE);
+    e->rows = reg_top(e);
+    for (uint32_t i = 0; i < 3 * e->row_max && !e->failed; i++) take(e, e->rows + i);
     return !e->failed;
 }

@@ -337,7 +337,8 @@ static void verify_local(Verify *v, uint32_t i) {
     if (local->mode > LOCAL_BINDING || local->family > FAMILY_SELFVT ||
         (i < fn->param_count && local->mode != LOCAL_REGISTER))
         finding(v, VERIFY_MalformedNode, NULL, "local %u is neither register, carrier nor binding", i);
-    else if (local->mode == LOCAL_BINDING && (fn->kind != FN_SCRIPT || local->binding >= MAX_BINDINGS))
+    else if (local->mode == LOCAL_BINDING &&
+             (fn->kind != FN_SCRIPT || local->binding >= v->unit->shell->binding_count))
         finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s is a session variable outside a script",
                 local_name(v, i));
     else if (local->outer && (local->mode != LOCAL_CARRIER || fn->kind != FN_BLOCK))
@@ -350,7 +351,7 @@ static void verify_local(Verify *v, uint32_t i) {
 static bool function_is_sound(Verify *v) {
     const IrFunction *fn = v->fn;
     if (!fn->body || fn->kind > FN_BLOCK || fn->home_kind > FN_BLOCK || fn->param_count > fn->local_count ||
-        fn->param_count > MAX_PARAMS || fn->capture_count >= BC_NO_CAPTURE ||
+        fn->param_count > (fn->kind == FN_SCRIPT ? 0 : MAX_PARAMS) || fn->capture_count >= BC_NO_CAPTURE ||
         (fn->capture_count && fn->kind != FN_BLOCK))
         finding(v, VERIFY_MalformedNode, NULL, "the description of the function contradicts itself");
     else if (fn->body->kind != (fn->kind == FN_BLOCK ? FRAME_BlockBody : FRAME_MethodBody) &&
@@ -407,7 +408,8 @@ IrVerified *ir_verify(IrUnit *unit, DiagList *diags) {
     if (!v.no_memory) {
         for (uint32_t i = 0; i < unit->function_count; i++) v.creators[i] = BC_NONE;
         verify_shell(&v);
-        for (uint32_t i = 0; i < unit->function_count && !v.no_memory; i++) verify_function(&v, i);
+        for (uint32_t i = 0; i < unit->function_count && unit->shell && !v.no_memory; i++)
+            verify_function(&v, i);
     }
     verify_end(&v);
     if (v.no_memory && !v.failed)

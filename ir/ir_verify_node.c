@@ -29,7 +29,7 @@ static bool destruct_fits(const IrStmt *s) {
 static bool number_fits(const Verify *v, const IrStmt *s) {
     switch (s->op) {
     case IR_CAPTURE: return s->imm < v->fn->capture_count;
-    case IR_BINDING: return s->imm < MAX_BINDINGS && v->fn->kind == FN_SCRIPT;
+    case IR_BINDING: return s->imm < v->unit->shell->binding_count && v->fn->kind == FN_SCRIPT;
     case IR_GETSLOT:
     case IR_SETSLOT: return s->imm <= UINT16_MAX;
     case IR_PATGET:

@@ -1,5 +1,9 @@
 /* The loader's check: one linear pass over every function (after Janet's janet_verify). What passes cannot
- * make the interpreter leave its frame, its constants, its sites or its code. */
+ * make the interpreter leave its frame, its constants, its sites or its code.
+ *
+ * Snapshots hold records of the process, which no value of the language is. So their registers belong to
+ * snapshots alone, all through the function: nothing else reads or writes them, no callee's frame reaches
+ * them, and a restore names what a snapshot names. Carriers are opened at most once, at the start. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +13,9 @@ typedef struct {
     const BcUnit *unit;
     const BcFunction *fn;
     uint32_t index, pc;
+    uint64_t rows[BC_MAX_REGISTERS / 64 + 1]; /* registers that hold snapshots */
+    uint32_t rows_end;                        /* behind the highest of them, 0 = none */
+    uint32_t first_target;                    /* jumps go there or beyond: not before CARRYOPEN */
     char *reason;
     size_t size;
     bool ok;
@@ -33,15 +40,40 @@ static bool is_symbol(const BcUnit *u, uint32_t k) {
 /* What a CLOSURE may make: a block, or a ClassBuilder block that is compiled as a method. */
 static bool is_block(const BcFunction *f) { return f->kind == FN_BLOCK || (f->flags & FN_BUILDER); }
 
+static bool is_row(const Check *c, uint32_t r) { return c->rows[r / 64] >> (r % 64) & 1; }
+
 static void check_register(Check *c, int64_t r, unsigned count) {
-    if (r < 0 || r + count > c->fn->register_count)
+    if (r < 0 || r + count > c->fn->register_count) {
         refuse(c, "register %lld of %u", (long long)r, c->fn->register_count);
+        return;
+    }
+    for (int64_t at = r; at < r + count && at < c->rows_end; at++)
+        if (is_row(c, (uint32_t)at)) refuse(c, "register %lld is a snapshot's", (long long)at);
+}
+
+static bool is_region_op(Opcode op) { return op == OP_SNAPSHOT || op == OP_RESTORE || op == OP_RESTORE2; }
+
+/* Notes the registers of all snapshots of the function. */
+static void find_rows(Check *c) {
+    const BcFunction *f = c->fn;
+    if (c->rows_end) memset(c->rows, 0, sizeof c->rows);
+    c->rows_end = 0;
+    for (c->pc = 0; c->pc < f->code_count && c->ok; c->pc++) {
+        Instr i = f->code[c->pc];
+        unsigned a = instr_a(i);
+        if (!is_region_op(instr_op(i))) continue;
+        if (a + 3 > f->register_count || a <= f->param_count || (a - f->param_count - 1) % 3 != 0) {
+            refuse(c, "register %u cannot hold a snapshot", a);
+            return;
+        }
+        for (unsigned k = a; k < a + 3; k++) c->rows[k / 64] |= (uint64_t)1 << (k % 64);
+        if (a + 3 > c->rows_end) c->rows_end = a + 3;
+    }
 }
 
 /* Instructions that use more registers than one behind an operand. */
 static unsigned registers_used(Opcode op, char kind, Instr i) {
     if (kind == 'd' || kind == 'r') {
-        if (op == OP_SNAPSHOT || op == OP_RESTORE || op == OP_RESTORE2) return 3;
         if (op == OP_PENDING || op == OP_NOPENDING || op == OP_RESUME || op == OP_JPENDERR) return 4;
         return 1;
     }
@@ -55,21 +87,23 @@ static void check_window(Check *c, Opcode op, Instr i, int64_t base) {
     unsigned used = registers_used(op, 'w', i);
     bool data = op == OP_LIST || op == OP_CONSTAIL || op == OP_ARRAY || op == OP_DICT || op == OP_TUPLE ||
                 op == OP_INTERP;
-    if (!data && base < FRAME_WORDS)
+    if (!data && base < FRAME_WORDS + (int64_t)c->rows_end)
         refuse(c, "window at register %lld leaves no room for a frame", (long long)base);
     if (used) check_register(c, base, used);
 }
 
 static void check_jump(Check *c, int64_t offset) {
     int64_t target = (int64_t)c->pc + 1 + offset;
-    if (target < 0 || target >= c->fn->code_count) refuse(c, "jump to %lld", (long long)target);
+    if (target < c->first_target || target >= c->fn->code_count) refuse(c, "jump to %lld", (long long)target);
 }
 
 static void check_operand(Check *c, Instr i, char kind, int64_t v) {
     Opcode op = instr_op(i);
     switch (kind) {
     case 'd':
-    case 'r': check_register(c, v, registers_used(op, kind, i)); break;
+    case 'r':
+        if (!is_region_op(op)) check_register(c, v, registers_used(op, kind, i));
+        break;
     case 'w': check_window(c, op, i, v); break;
     case 'K':
         if (v < 0 || v >= c->unit->const_count)
@@ -111,6 +145,8 @@ static void check_instr(Check *c) {
     }
     if (op == OP_GETCAP && (c->fn->kind != FN_BLOCK || instr_b(i) >= c->fn->capture_count))
         refuse(c, "capture %u", instr_b(i));
+    if (op == OP_CARRYOPEN && (c->pc != 0 && !(c->pc == 1 && instr_op(c->fn->code[0]) == OP_PRIM)))
+        refuse(c, "carriers are opened in the middle of the code");
     if (op == OP_CONSTAIL && instr_c(i) == 0) refuse(c, "cons of nothing");
     if (op == OP_PRIM && !is_symbol(c->unit, instr_c(i))) refuse(c, "primitive without a name");
 }
@@ -119,7 +155,8 @@ static void check_regions(Check *c) {
     const BcFunction *f = c->fn;
     for (uint32_t r = 0; r < f->region_count; r++) {
         const BcRegion *g = &f->regions[r];
-        if (g->start > g->end || g->end > f->code_count || g->handler >= f->code_count || g->kind > BC_ENSURE)
+        if (g->handler < c->first_target || g->start > g->end || g->end > f->code_count ||
+            g->handler >= f->code_count || g->kind > BC_ENSURE)
             refuse(c, "region %u", r);
         else if (g->kind == BC_CATCH)
             check_register(c, g->reg, 1);
@@ -162,7 +199,11 @@ static void check_function(Check *c) {
             (f->kind != FN_BLOCK || f->sites[s].capture >= f->capture_count))
             refuse(c, "site %u's capture", s);
     }
-    for (; c->ok && c->pc < f->code_count; c->pc++) {
+    if (c->ok) find_rows(c);
+    c->first_target = 0;
+    for (uint32_t i = 0; i < 2 && i < f->code_count; i++)
+        if (instr_op(f->code[i]) == OP_CARRYOPEN) c->first_target = i + 1;
+    for (c->pc = 0; c->ok && c->pc < f->code_count; c->pc++) {
         check_instr(c);
         if (c->ok && instr_op(f->code[c->pc]) == OP_CLOSURE) check_closure_sources(c, f->code[c->pc]);
     }
