@@ -130,7 +130,8 @@ typedef struct ProcessTable {
     _Atomic(Process **) directory;
     _Atomic uint32_t slab_count;
     uint32_t capacity;
-    void *memory; /* every block ever taken for slabs and directories, linked through their first word */
+    void **memory; /* every block ever taken for slabs and directories */
+    uint32_t memory_count, memory_capacity;
     _Atomic uint32_t live;
     Process *free_processes;
 } ProcessTable;
