@@ -107,36 +107,75 @@ static Fragment *copy_small(const Value *roots, size_t count, Value *copies, siz
 
 /* ---- large terms ---- */
 
-typedef struct {
-    const uint64_t *object; /* NULL = free */
-    size_t place;           /* word index in the fragment */
-} Entry;
+/* The table: heap pages of PAGE_WORDS words, found by hash, each with one cell a word. Objects that were made
+ * together lie together, so a walk stays in few pages. */
+#define PAGE_WORDS 64u
+#define PAGE_SHIFT 9u
 
 typedef struct {
-    Entry *table; /* open addressing */
-    size_t capacity, count;
+    uintptr_t page; /* address >> PAGE_SHIFT; 0 = free */
+    uint32_t slab;
+} Page;
+
+typedef struct {
+    Page *pages; /* open addressing */
+    size_t page_capacity, page_count;
+    uint32_t *slabs; /* PAGE_WORDS cells a page: place in the fragment + 1, 0 = not seen */
+    size_t slab_capacity;
+    Page last;              /* the page of the last look */
     const uint64_t **order; /* objects as found: queue of the walk, then list of what to copy */
-    size_t order_capacity;
+    size_t order_capacity, count;
     size_t words;
 } Walk;
 
-static size_t entry_index(const Walk *w, const uint64_t *object) {
-    uint64_t hash = ((uint64_t)(uintptr_t)object >> 3) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(hash ^ (hash >> 32)) & (w->capacity - 1);
-    while (w->table[i].object && w->table[i].object != object) i = (i + 1) & (w->capacity - 1);
-    return i;
+static Page *find_page(const Walk *w, uintptr_t page) {
+    uint64_t hash = (uint64_t)page * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(hash >> 32) & (w->page_capacity - 1);
+    while (w->pages[i].page && w->pages[i].page != page) i = (i + 1) & (w->page_capacity - 1);
+    return &w->pages[i];
 }
 
-static bool walk_grow_table(Walk *w) {
-    Entry *old = w->table;
-    size_t old_capacity = w->capacity;
-    w->capacity = old_capacity ? old_capacity * 2 : 256;
-    w->table = mem_zalloc(w->capacity * sizeof *w->table);
-    if (!w->table) return w->table = old, w->capacity = old_capacity, false;
+static bool grow_pages(Walk *w) {
+    Page *old = w->pages;
+    size_t old_capacity = w->page_capacity;
+    Page *fresh = mem_zalloc((old_capacity ? old_capacity * 2 : 64) * sizeof *fresh);
+    if (!fresh) return false;
+    w->pages = fresh;
+    w->page_capacity = old_capacity ? old_capacity * 2 : 64;
     for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].object) w->table[entry_index(w, old[i].object)] = old[i];
+        if (old[i].page) *find_page(w, old[i].page) = old[i];
     mem_free(old);
     return true;
+}
+
+static bool grow_slabs(Walk *w) {
+    size_t capacity = w->slab_capacity ? w->slab_capacity * 2 : 16;
+    uint32_t *slabs = mem_realloc(w->slabs, capacity * PAGE_WORDS * sizeof *slabs);
+    if (!slabs) return false;
+    w->slabs = slabs;
+    w->slab_capacity = capacity;
+    return true;
+}
+
+static bool add_page(Walk *w, uintptr_t page) {
+    if (w->page_count * 2 >= w->page_capacity && !grow_pages(w)) return false;
+    if (w->page_count == w->slab_capacity && !grow_slabs(w)) return false;
+    memset(w->slabs + w->page_count * PAGE_WORDS, 0, PAGE_WORDS * sizeof *w->slabs);
+    w->last = *find_page(w, page) = (Page){page, (uint32_t)w->page_count++};
+    return true;
+}
+
+/* The cell of an object, whose page is made if it is new; NULL: no memory. */
+static uint32_t *cell_of(Walk *w, const uint64_t *object) {
+    uintptr_t page = (uintptr_t)object >> PAGE_SHIFT;
+    if (w->last.page != page) {
+        const Page *found = w->page_capacity ? find_page(w, page) : NULL;
+        if (found && found->page)
+            w->last = *found;
+        else if (!add_page(w, page))
+            return NULL;
+    }
+    return w->slabs + (size_t)w->last.slab * PAGE_WORDS + (((uintptr_t)object >> 3) & (PAGE_WORDS - 1));
 }
 
 static bool walk_grow_order(Walk *w) {
@@ -150,13 +189,14 @@ static bool walk_grow_order(Walk *w) {
 
 static bool walk_note(Walk *w, Value v) {
     if (!travels(v)) return true;
-    if (w->count * 2 >= w->capacity && !walk_grow_table(w)) return false;
-    if (w->count == w->order_capacity && !walk_grow_order(w)) return false;
     const uint64_t *object = object_words(v);
-    Entry *e = &w->table[entry_index(w, object)];
-    if (e->object) return true;
-    *e = (Entry){object, w->words};
-    w->words += header_size(*object);
+    uint32_t *cell = cell_of(w, object);
+    if (!cell) return false;
+    if (*cell) return true;
+    size_t words = w->words + header_size(*object);
+    if (words >= UINT32_MAX || (w->count == w->order_capacity && !walk_grow_order(w))) return false;
+    *cell = (uint32_t)w->words + 1;
+    w->words = words;
     w->order[w->count++] = object;
     return true;
 }
@@ -173,12 +213,12 @@ static bool walk_all(Walk *w, const Value *roots, size_t count) {
     return true;
 }
 
-static Value moved(const Walk *w, const Fragment *f, Value v) {
+static Value moved(Walk *w, Fragment *f, Value v) {
     if (!travels(v)) return v;
-    return value_from_object((uint64_t *)f->words + w->table[entry_index(w, object_words(v))].place);
+    return value_from_object(f->words + *cell_of(w, object_words(v)) - 1); /* the walk has made the page */
 }
 
-static bool copy_walked(const Walk *w, Fragment *f) {
+static bool copy_walked(Walk *w, Fragment *f) {
     uint64_t *to = f->words;
     for (size_t i = 0; i < w->count; i++) {
         if (!copy_object(f, to, w->order[i])) return false;
@@ -198,7 +238,8 @@ static Fragment *copy_large(const Value *roots, size_t count, Value *copies) {
         f = NULL;
     }
     for (size_t i = 0; f && i < count; i++) copies[i] = moved(&w, f, roots[i]);
-    mem_free(w.table);
+    mem_free(w.pages);
+    mem_free(w.slabs);
     mem_free((void *)w.order);
     return f;
 }
