@@ -104,9 +104,6 @@ static void check_arm_pattern(Analysis *a, const Node *p) {
         report(a, DIAG_ERROR, "type", p->span,
                "List patterns `#(…)` are not supported in match: arms; use `#[…]`");
         return;
-    case AST_PAT_BINARY:
-        report(a, DIAG_ERROR, "type", p->span, "Binary patterns are not supported yet");
-        return;
     default: return;
     }
 }

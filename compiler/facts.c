@@ -563,6 +563,19 @@ static void visit_assign(Analysis *a, Node *node) {
     ptr_set_add(&a->home_vars, a->arena, var);
 }
 
+static void bind_pattern(Analysis *a, Node *p, bool in_arm);
+
+/* The size of a segment may be a segment before it, or any variable. */
+static void bind_segments(Analysis *a, Node *p, bool in_arm) {
+    for (uint32_t i = 0; i < p->as.list.count; i++) {
+        Node *segment = p->as.list.items[i];
+        if (segment->kind != AST_SEGMENT) continue;
+        Node *size = segment->as.segment.size;
+        if (size && size->kind == AST_IDENT) visit_ident(a, size);
+        bind_pattern(a, segment->as.segment.value, in_arm);
+    }
+}
+
 /* Names that a pattern binds. In an arm they are new; in a destructuring assignment they are assigned. */
 static void bind_pattern(Analysis *a, Node *p, bool in_arm) {
     switch ((AstKind)p->kind) {
@@ -589,11 +602,7 @@ static void bind_pattern(Analysis *a, Node *p, bool in_arm) {
         for (uint32_t i = 0; i < p->as.pat_ctor.args.count; i++)
             bind_pattern(a, p->as.pat_ctor.args.items[i]->as.ctor_arg.pattern, in_arm);
         return;
-    case AST_PAT_BINARY:
-        for (uint32_t i = 0; i < p->as.list.count; i++)
-            if (p->as.list.items[i]->kind == AST_SEGMENT)
-                bind_pattern(a, p->as.list.items[i]->as.segment.value, in_arm);
-        return;
+    case AST_PAT_BINARY: bind_segments(a, p, in_arm); return;
     default: return;
     }
 }

@@ -113,6 +113,52 @@ static IrAtom result_part(Lower *l, const Node *p, IrAtom value) {
     return part(l, value, lower_bind0(l, IR_CONST, lower_symbol(l, name), p->span), PART_RESULT, p->span);
 }
 
+/* ---- binary patterns: one message to the library (stdlib/BinaryPattern.bt) ---- */
+
+/* The size of a segment as the library wants it: a number, -1 for none, -2 - k for the value of segment k. */
+static IrAtom segment_size(Lower *l, const Node *p, uint32_t index) {
+    const Node *size = p->as.list.items[index]->as.segment.size;
+    if (!size) return atom_int(-1);
+    if (size->kind != AST_IDENT) return lower_literal(l, size);
+    for (uint32_t k = index; k-- > 0;) {
+        const Node *value = p->as.list.items[k]->as.segment.value;
+        if (value->kind == AST_PAT_VAR && value->facts == size->facts) return atom_int(-2 - (int32_t)k);
+    }
+    return size->facts ? lower_read(l, size->facts, size->span) : atom_int(-1);
+}
+
+static int32_t segment_type(uint8_t type) {
+    return type == SEG_FLOAT ? 1 : type == SEG_BINARY ? 2 : type == SEG_UTF8 ? 3 : 0;
+}
+
+/* A Tuple of the segments' values, or nil. */
+static IrAtom segment_values(Lower *l, const Node *p, IrAtom value, const void *context) {
+    (void)context;
+    uint32_t count = p->as.list.count;
+    IrAtom *spec = lower_atoms(l, count * 3);
+    for (uint32_t i = 0; i < count; i++) {
+        const Node *s = p->as.list.items[i];
+        bool little = s->as.segment.endian == SEG_LITTLE || s->as.segment.endian == SEG_NATIVE;
+        spec[i * 3] = atom_int(segment_type(s->as.segment.type));
+        spec[i * 3 + 1] = segment_size(l, p, i);
+        spec[i * 3 + 2] = atom_int((s->as.segment.sign == SEG_SIGNED) + (little ? 2 : 0));
+    }
+    IrAtom *operands = lower_atoms(l, 2);
+    operands[0] = value;
+    operands[1] = lower_bind(l, IR_LIST, spec, count * 3, 0, 0, p->span);
+    return lower_send_named(l, IR_SEND, l->a->names.match_segments, operands, 2, p->span);
+}
+
+static IrAtom segments_fit(Lower *l, const Node *p, IrAtom value, const void *context) {
+    IrAtom missing = lower_bind1(l, IR_ISNIL, segment_values(l, p, value, context), 0, p->span);
+    return lower_bind2(l, IR_SEQ, missing, ATOM(ATOM_FALSE, 0), 0, p->span);
+}
+
+static IrAtom test_binary(Lower *l, const Node *p, IrAtom value) {
+    IrAtom bytes = lower_bind1(l, IR_TYPETEST, value, lower_symbol(l, l->a->names.Binary), p->span);
+    return test_and(l, bytes, segments_fit, p, value, NULL);
+}
+
 static IrAtom test_literal(Lower *l, const Node *p, IrAtom value) {
     const Node *literal = p->as.child;
     return lower_bind2(l, IR_SEQ, value, lower_literal(l, literal), 0, p->span);
@@ -128,6 +174,7 @@ static IrAtom test_pattern(Lower *l, const Node *p, IrAtom value, const void *co
     case AST_PAT_TUPLE:
     case AST_PAT_ARRAY: return test_sequence(l, p, value);
     case AST_PAT_MAP: return test_map(l, p, value);
+    case AST_PAT_BINARY: return test_binary(l, p, value);
     case AST_PAT_CTOR:
         return test_present(l, p->as.pat_ctor.args.items[0]->as.ctor_arg.pattern, result_part(l, p, value));
     default: return ATOM(ATOM_TRUE, 0);
@@ -151,6 +198,10 @@ static bool binds(const Node *p) {
             if (binds(p->as.list.items[i]->as.pair.value)) return true;
         return false;
     case AST_PAT_CTOR: return binds(p->as.pat_ctor.args.items[0]->as.ctor_arg.pattern);
+    case AST_PAT_BINARY:
+        for (uint32_t i = 0; i < p->as.list.count; i++)
+            if (binds(p->as.list.items[i]->as.segment.value)) return true;
+        return false;
     default: return false;
     }
 }
@@ -182,6 +233,16 @@ static void bind_sequence(Lower *l, const Node *p, IrAtom value, bool for_guard)
     bind_name(l, rest, lower_bind2(l, IR_PATREST, value, from, PART_ARRAY, rest->span), for_guard);
 }
 
+static void bind_segments(Lower *l, const Node *p, IrAtom value, bool for_guard) {
+    IrAtom values = segment_values(l, p, value, NULL);
+    for (uint32_t i = 0; i < p->as.list.count; i++) {
+        const Node *name = p->as.list.items[i]->as.segment.value;
+        if (!binds(name)) continue;
+        IrAtom item = part(l, values, atom_int((int32_t)i + 1), PART_TUPLE, name->span);
+        bind_pattern(l, name, item, for_guard);
+    }
+}
+
 static void bind_pattern(Lower *l, const Node *p, IrAtom value, bool for_guard) {
     if (!binds(p)) return;
     switch ((AstKind)p->kind) {
@@ -189,6 +250,7 @@ static void bind_pattern(Lower *l, const Node *p, IrAtom value, bool for_guard) 
     case AST_PAT_TYPE: bind_name(l, p, value, for_guard); return;
     case AST_PAT_TUPLE:
     case AST_PAT_ARRAY: bind_sequence(l, p, value, for_guard); return;
+    case AST_PAT_BINARY: bind_segments(l, p, value, for_guard); return;
     case AST_PAT_MAP:
         for (uint32_t i = 0; i < p->as.list.count; i++) {
             const Node *pair = p->as.list.items[i];
