@@ -57,12 +57,6 @@ static bool slab_add(ProcessTable *t) {
     if (count == t->capacity && !directory_grow(t)) return false;
     Process *slab = table_own(t, SLAB_PROCESSES * sizeof *slab);
     if (!slab) return false;
-    for (uint32_t i = SLAB_PROCESSES; i-- > 0;) {
-        slab[i].link.slot = count * SLAB_PROCESSES + i;
-        slab[i].link.word[0] = ((uint64_t)1 << 32) | RUN_FREE;
-        slab[i].link.run_next = t->free_processes;
-        t->free_processes = &slab[i];
-    }
     Process **directory = atomic_load_explicit(&t->directory, memory_order_relaxed);
     directory[count] = slab;
     /* release: pairs with process_by_slot, which reads the entry after the count */
@@ -78,6 +72,26 @@ Process *process_by_slot(BtVm *vm, uint32_t slot) {
     return &directory[slot / SLAB_PROCESSES][slot % SLAB_PROCESSES];
 }
 
+/* A block that nobody has had yet: they are set up one by one, so that a slab costs only what is used. Under
+ * the lock. */
+static Process *take_fresh(ProcessTable *t) {
+    uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: under the lock */
+    if (t->used == count * SLAB_PROCESSES && !slab_add(t)) return NULL;
+    Process **directory = atomic_load_explicit(&t->directory, memory_order_relaxed);
+    Process *p = &directory[t->used / SLAB_PROCESSES][t->used % SLAB_PROCESSES];
+    p->link.slot = t->used++;
+    Word128 none = {0, 0}, free_word = {((uint64_t)1 << 32) | RUN_FREE, 0};
+    (void)word128_cas(p->link.word, &none, free_word); /* others may look at it already */
+    return p;
+}
+
+static Process *take_from_table(ProcessTable *t) {
+    Process *p = t->free_processes;
+    if (!p) return take_fresh(t);
+    t->free_processes = p->link.run_next;
+    return p;
+}
+
 static Process *free_list_take(ProcessTable *t, Scheduler *s) {
     if (s && s->free_processes) {
         Process *p = s->free_processes;
@@ -86,11 +100,10 @@ static Process *free_list_take(ProcessTable *t, Scheduler *s) {
         return p;
     }
     pthread_mutex_lock(&t->lock);
-    Process *p = t->free_processes || slab_add(t) ? t->free_processes : NULL;
-    if (p) t->free_processes = p->link.run_next;
-    for (unsigned i = 0; p && s && i < FREE_BATCH && t->free_processes; i++) {
-        Process *more = t->free_processes;
-        t->free_processes = more->link.run_next;
+    Process *p = take_from_table(t);
+    for (unsigned i = 0; p && s && i < FREE_BATCH; i++) {
+        Process *more = take_from_table(t);
+        if (!more) break;
         more->link.run_next = s->free_processes;
         s->free_processes = more;
         s->free_count++;

@@ -25,7 +25,7 @@ enum {
     MESSAGE_SMALL = 4,    /* arguments that fit a cached message */
     FREE_BATCH = 64,      /* control blocks moved between a scheduler's free list and the table's */
     SCHEDULERS_MAX = 256,
-    SLAB_PROCESSES = 256
+    SLAB_PROCESSES = 512 /* times 896 bytes: 7 of the 64 KiB slices that mimalloc deals in */
 };
 
 /* ---- run queues (sched_queue.c) ---- */
@@ -129,8 +129,8 @@ typedef struct ProcessTable {
     pthread_mutex_t lock;
     _Atomic(Process **) directory;
     _Atomic uint32_t slab_count;
-    uint32_t capacity;
-    void **memory; /* every block ever taken for slabs and directories */
+    uint32_t capacity, used; /* used: slots ever taken */
+    void **memory;           /* every block ever taken for slabs and directories */
     uint32_t memory_count, memory_capacity;
     _Atomic uint32_t live;
     Process *free_processes;

@@ -48,6 +48,16 @@ static void chain_arm(Scheduler *s) {
 
 /* ---- idle processes ---- */
 
+static void trim(Process *p) {
+    if (!p->frame) { /* no stack, no callers to remember */
+        mem_free(p->elided_ring);
+        p->elided_ring = NULL;
+        p->elided_count = 0;
+    }
+    stack_trim_idle(p);
+    heap_shrink_idle(p);
+}
+
 /* Trims at leisure: a process that is called again soon must not pay for it. */
 void sched_cool(Scheduler *s) {
     unsigned kept = 0;
@@ -61,8 +71,7 @@ void sched_cool(Scheduler *s) {
         }
         p->scheduler = s;
         p->link.cooling = false;
-        stack_trim_idle(p);
-        heap_shrink_idle(p);
+        trim(p);
         if (!process_go_idle(p)) make_runnable(s, p, QUEUE_WOKEN);
     }
     s->cooling_count = kept;
