@@ -110,10 +110,9 @@ void counted_retain(Counted *c) {
 }
 
 void counted_release(Counted *c) {
-    /* release: what this holder did comes before the drop; pairs with the fence */
-    if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_release) != 1) return;
-    atomic_thread_fence(memory_order_acquire);
-    c->drop(c);
+    /* release: what this holder did comes before the drop; acquire: pairs with the releases of the others,
+     * seen by whoever drops. No fence of its own: the race detector knows none. */
+    if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) c->drop(c);
 }
 
 void heap_link_offheap(Process *p, uint64_t *object, size_t virtual_words) {
