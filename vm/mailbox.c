@@ -3,8 +3,6 @@
 
 /* ---- messages ---- */
 
-bool value_needs_copy(Value v) { return value_is_ptr(v) && !(header_flags(object_header(v)) & OBJ_LITERAL); }
-
 static Message *message_alloc(Scheduler *s, unsigned argc) {
     if (argc <= MESSAGE_SMALL && s && s->free_messages) {
         Message *m = s->free_messages;

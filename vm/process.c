@@ -64,14 +64,6 @@ static bool slab_add(ProcessTable *t) {
     return true;
 }
 
-Process *process_by_slot(BtVm *vm, uint32_t slot) {
-    ProcessTable *t = &vm->schedulers->processes;
-    /* acquire: pairs with slab_add */
-    if (slot / SLAB_PROCESSES >= atomic_load_explicit(&t->slab_count, memory_order_acquire)) return NULL;
-    Process **directory = atomic_load_explicit(&t->directory, memory_order_acquire);
-    return &directory[slot / SLAB_PROCESSES][slot % SLAB_PROCESSES];
-}
-
 /* A block that nobody has had yet: they are set up one by one, so that a slab costs only what is used. Under
  * the lock. */
 static Process *take_fresh(ProcessTable *t) {
@@ -353,6 +345,7 @@ void process_end(Scheduler *s, Process *p) {
 void vm_fail(BtVm *vm) {
     /* seq_cst: nothing depends on the order, and it happens once */
     atomic_store(&vm->failed, true);
+    atomic_store(&vm->schedulers->halted, true);
     sched_notify_hosts(vm->schedulers);
 }
 

@@ -281,13 +281,6 @@ static void park(Scheduler *s) {
 
 /* ---- threads ---- */
 
-bool sched_is_stopping(BtVm *vm) {
-    /* relaxed: seen in time; nothing is read on the strength of it */
-    return atomic_load_explicit(&vm->schedulers->stopping, memory_order_relaxed) ||
-           atomic_load_explicit(&vm->failed, memory_order_relaxed) ||
-           atomic_load_explicit(&vm->exit_status, memory_order_relaxed) >= 0;
-}
-
 static void *thread_main(void *argument) {
     Scheduler *s = argument;
     while (!sched_is_stopping(s->vm)) {
@@ -339,6 +332,7 @@ void vm_request_exit(BtVm *vm, int status) {
     int none = -1;
     /* seq_cst: rare */
     atomic_compare_exchange_strong(&vm->exit_status, &none, status);
+    atomic_store(&vm->schedulers->halted, true);
     sched_notify_hosts(vm->schedulers);
 }
 
@@ -428,7 +422,8 @@ bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
 static void stop_threads(Schedulers *all) {
     pthread_mutex_lock(&all->start_lock);
     atomic_store_explicit(&all->stopping, true,
-                          memory_order_seq_cst); /* pairs with the look before parking */
+                          memory_order_seq_cst);                     /* pairs with the look before parking */
+    atomic_store_explicit(&all->halted, true, memory_order_seq_cst); /* as above */
     pthread_mutex_unlock(&all->start_lock);
     for (unsigned i = 0; i < all->count; i++) {
         Scheduler *s = &all->list[i];

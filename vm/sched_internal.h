@@ -18,7 +18,7 @@ enum {
     RING_SIZE = 256,     /* a power of two */
     INJECTOR_TICKS = 61, /* slices between two looks at the injector: a prime, so that no rhythm hides work */
     SPIN_US = 20,        /* search this long before parking; a futex round trip costs as much */
-    CHAIN_MAX = 64,      /* callers that wait through hand-off and have no timer yet */
+    CHAIN_MAX = 64,      /* callers that wait through hand-off */
     COOLING_TICKS = 4096, /* slices between two looks at them on a scheduler that never parks */
     COOLING_MAX = 1024,   /* idle processes that may still give memory back */
     MESSAGE_CACHE = 64,   /* freed small messages a scheduler keeps */
@@ -90,12 +90,6 @@ void wait_arm(Scheduler *s, Process *p);
 /* ---- a scheduler ---- */
 enum { PARK_RUNNING, PARK_PARKED, PARK_UNSTARTED };
 
-typedef struct ChainRecord {
-    Process *process;
-    Value pid;
-    uint64_t call_id;
-} ChainRecord;
-
 struct Scheduler {
     void *method_cache; /* for the interpreter; freed with the scheduler */
     BtVm *vm;
@@ -108,7 +102,7 @@ struct Scheduler {
     Process *next;      /* runs next and inherits the rest of the slice; nobody steals it */
     Process *handoff;   /* callee that call_start claimed: RUNNING, runs as soon as its caller has stopped */
     Process *switch_to; /* caller that call_reply claimed: RUNNING */
-    ChainRecord chain[CHAIN_MAX];
+    Process *chain[CHAIN_MAX]; /* callers that wait through hand-off: sched_run.c */
     unsigned chain_count;
     TimerQueue timers;
     Process *free_processes;
@@ -152,7 +146,8 @@ struct Schedulers {
     void *memory, *list_memory;
     _Atomic uint64_t next_reference;
     _Atomic uint64_t random;
-    _Atomic bool stopping;
+    _Atomic bool stopping; /* threads are being joined */
+    _Atomic bool halted;   /* nobody is to run any more: stopping, exit requested, or the VM failed */
     /* The wake rule's words, each on its own line: see sched.c */
     _Alignas(64) _Atomic uint32_t searching;
     _Alignas(64) _Atomic uint32_t parked;
@@ -172,7 +167,10 @@ int32_t sched_slice(Scheduler *s);
 /* Runs p (RUNNABLE, or RUNNING and claimed) and whom it hands the thread to, until the slice is used up or
  * nobody is left. */
 void sched_run_slice(Scheduler *s, Process *p);
-bool sched_is_stopping(BtVm *vm);
+static inline bool sched_is_stopping(BtVm *vm) {
+    /* relaxed: seen in time; nothing is read on the strength of it */
+    return atomic_load_explicit(&vm->schedulers->halted, memory_order_relaxed);
+}
 /* Something a host thread may wait for has happened. */
 void sched_notify_hosts(Schedulers *all);
 /* Gives memory of processes that stayed idle back. */
@@ -198,7 +196,9 @@ bool seeded_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
 Message *message_make(BtVm *vm, Scheduler *s, MessageKind kind, Value sender, Value receiver, Value selector,
                       const Value *args, unsigned argc);
 void message_release(BtVm *vm, Scheduler *s, Message *m);
-bool value_needs_copy(Value v);
+static inline bool value_needs_copy(Value v) {
+    return value_is_ptr(v) && !(header_flags(object_header(v)) & OBJ_LITERAL);
+}
 typedef enum { PUSH_DEAD, PUSH_DONE } PushResult;
 /* Pushes to the process behind pid and makes it runnable if need be. PUSH_DEAD: m is still the caller's. */
 PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m);
@@ -240,7 +240,13 @@ bool process_claim(Process *p, uint32_t generation, RunState from);
 /* ---- process.c ---- */
 bool processes_init(BtVm *vm, ProcessTable *t);
 void processes_destroy(BtVm *vm, ProcessTable *t);
-Process *process_by_slot(BtVm *vm, uint32_t slot);
+static inline Process *process_by_slot(BtVm *vm, uint32_t slot) {
+    ProcessTable *t = &vm->schedulers->processes;
+    /* acquire: pairs with slab_add */
+    if (slot / SLAB_PROCESSES >= atomic_load_explicit(&t->slab_count, memory_order_acquire)) return NULL;
+    Process **directory = atomic_load_explicit(&t->directory, memory_order_acquire);
+    return &directory[slot / SLAB_PROCESSES][slot % SLAB_PROCESSES];
+}
 /* Ends p (RUNNING, owned): answers callers, tells links and monitors, frees. */
 void process_end(Scheduler *s, Process *p);
 void vm_fail(BtVm *vm);

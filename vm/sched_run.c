@@ -24,25 +24,18 @@ static void make_runnable(Scheduler *s, Process *p, QueueKind kind) {
 
 /* ---- the chain of callers ---- */
 
-static bool chain_add(Scheduler *s, Process *p) {
+static bool chain_push(Scheduler *s, Process *p) {
     if (s->chain_count == CHAIN_MAX) return false;
-    s->chain[s->chain_count++] = (ChainRecord){p, p->pid, p->link.next_call_id << 2};
+    s->chain[s->chain_count++] = p;
     return true;
 }
 
-static void chain_drop(Scheduler *s, const Process *p) {
-    if (s->chain_count && s->chain[s->chain_count - 1].process == p) s->chain_count--;
-}
-
-/* A record may be stale: its process may have gone on elsewhere, or be dead. Claiming it tells. */
-static void chain_arm(Scheduler *s) {
+/* Control goes elsewhere than down or up the chain: now its callers wait like anyone else. */
+static void chain_release(Scheduler *s) {
     while (s->chain_count) {
-        ChainRecord r = s->chain[--s->chain_count];
-        if (!process_claim(r.process, pid_generation(r.pid), RUN_WAITING)) continue;
-        r.process->scheduler = s;
-        if (r.process->link.next_call_id << 2 == r.call_id && r.process->link.wait_timeout_us >= 0)
-            wait_arm(s, r.process);
-        if (!process_go_waiting(r.process)) make_runnable(s, r.process, QUEUE_WOKEN);
+        Process *p = s->chain[--s->chain_count];
+        if (p->link.wait_timeout_us >= 0 && !wait_is_over(p)) wait_arm(s, p);
+        if (!process_go_waiting(p)) make_runnable(s, p, QUEUE_NEXT);
     }
 }
 
@@ -101,8 +94,8 @@ static bool settle(Scheduler *s, Process *p, RunOutcome outcome, bool handing) {
     switch (outcome) {
     case RUN_YIELDED: make_runnable(s, p, QUEUE_EXPIRED); return false;
     case RUN_BLOCKED:
-        if (p->link.wait_timeout_us >= 0 && !wait_is_over(p) && (!handing || !chain_add(s, p)))
-            wait_arm(s, p);
+        if (handing && chain_push(s, p)) return false;
+        if (p->link.wait_timeout_us >= 0 && !wait_is_over(p)) wait_arm(s, p);
         return !process_go_waiting(p);
     case RUN_SERVED: note_cooling(s, p); return !process_go_idle(p);
     case RUN_DONE: process_end(s, p); return false;
@@ -121,13 +114,14 @@ static Process *take(Process **place) {
 static Process *follow(Scheduler *s, Process *p, bool again, bool budget) {
     Process *callee = take(&s->handoff), *caller = take(&s->switch_to);
     Process *q = callee ? callee : caller;
-    if (caller) chain_drop(s, caller);
     if (callee && caller) make_runnable(s, caller, QUEUE_WOKEN);
     if (again && q)
         make_runnable(s, p, QUEUE_NEXT);
     else if (again)
         q = p;
-    if (!q && budget && s->next) {
+    if (q) return q;
+    chain_release(s);
+    if (budget && s->next) {
         q = take(&s->next);
         process_set_state(q, RUN_RUNNING);
     }
@@ -153,10 +147,7 @@ void sched_run_slice(Scheduler *s, Process *p) {
             p = NULL;
         }
     }
-    if (s->next) {
-        Process *q = take(&s->next);
-        sched_enqueue(s->vm, s, q, QUEUE_LAST);
-    }
-    chain_arm(s);
+    chain_release(s);
+    if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
     if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);
 }

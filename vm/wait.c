@@ -118,6 +118,18 @@ void wait_close(Process *p) {
     p->link.wait = WAIT_NONE;
 }
 
+/* The answered caller goes on as soon as the callee gives the thread back: it is the last on this thread's
+ * chain, or it has begun to wait. */
+static bool switch_back(Scheduler *s, Process *p, uint32_t generation) {
+    if (!s || s->switch_to) return false;
+    if (s->chain_count && s->chain[s->chain_count - 1] == p)
+        s->chain_count--;
+    else if (!process_claim(p, generation, RUN_WAITING))
+        return false;
+    s->switch_to = p;
+    return true;
+}
+
 bool reply_deliver(BtVm *vm, Scheduler *s, Value pid, uint64_t call_id, const Reply *reply, bool handoff) {
     Process *p = process_by_slot(vm, pid_slot(pid));
     uint64_t expected = call_id;
@@ -132,10 +144,7 @@ bool reply_deliver(BtVm *vm, Scheduler *s, Value pid, uint64_t call_id, const Re
     /* release: pairs with the acquire loads of the owner */
     atomic_store_explicit(&p->link.reply_call_id, call_id | SLOT_DONE, memory_order_release);
     uint32_t generation = pid_generation(pid);
-    if (handoff && s && !s->switch_to && process_claim(p, generation, RUN_WAITING))
-        s->switch_to = p;
-    else
-        process_wake(vm, s, p, generation);
+    if (!handoff || !switch_back(s, p, generation)) process_wake(vm, s, p, generation);
     return true;
 }
 
