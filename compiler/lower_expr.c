@@ -267,6 +267,13 @@ static bool lower_character_send(Lower *l, Node *node, IrAtom *answer) {
         *answer = lower_bind0(l, IR_CLASS, lower_symbol(l, l->a->names.Character), node->span);
         return true;
     }
+    if (selector == l->a->names.responds_to) {
+        const Node *name = ast_unparen(node->as.send.args.items[0]);
+        if (name->kind != AST_SYMBOL || !character_selector(l, name->as.name)) return false;
+        lower_expr(l, node->as.send.receiver);
+        *answer = ATOM(ATOM_TRUE, 0);
+        return true;
+    }
     const char *hidden = character_selector(l, selector);
     if (!hidden) return false;
     IrAtom *operands = lower_atoms(l, 1);
