@@ -116,6 +116,15 @@ TranscriptStream current: own
 1 to: 20 do: [:i | i show: i]
 Console printLine: own recent printString'
 expect "the transcript is an actor and keeps its last entries" 0 '^1 2#\(1, x\)~three~TranscriptStream5~#\("18", "19", "20"\)~$' '' "$binary" run "$work/transcript.bt"
+program state.bt 'Actor subclass: Till
+  state: sum = 7
+  look => (Inspector on: self) fields first value
+till := Till spawn
+Console printLine: (Inspector on: till) subject printString
+Console printLine: till look printString
+till stop
+Console printLine: (Inspector on: till) subject printString'
+expect "inspectors see the state of actors" 0 '^#\{#sum => 7\}~7~nil~$' '' "$binary" run "$work/state.bt"
 program prints.btscript 'Console print: "no line end"
 // => nil
 Transcript show: "not shown"

@@ -235,16 +235,17 @@ PRIM(prim_inspector_record) {
     Value pid = pid_of(p, args[1]);
     if (pid == V_NIL) return PRIM_OK;
     if (pid != p->pid) return system_signal(p, pid, answer_state, NULL);
-    if (p->state != V_HOLE) *result = p->state;
+    if (p->state == V_HOLE) return PRIM_OK;
     record_share(p->state);
-    return PRIM_OK;
+    return *result = p->state, PRIM_OK;
 }
 
-/* A Dictionary of field names and what the record holds for them. */
+/* A Dictionary of field names and what the record holds for them; nil if args[1] is no record. */
 PRIM(prim_inspector_fields) {
     (void)count;
     Class *c = value_is_class(args[2]) ? class_by_id(p->vm, special_payload(args[2])) : NULL;
-    size_t slots = value_is_kind(args[1], KIND_RECORD) ? object_size(args[1]) - 1 : 0;
+    if (!value_is_kind(args[1], KIND_RECORD)) return *result = V_NIL, PRIM_OK;
+    size_t slots = object_size(args[1]) - 1;
     const SlotLayout *layout = c ? c->state_layout : NULL;
     *result = dict_empty(p);
     for (size_t i = 0; layout && *result != V_HOLE && i < slots && i < layout->count; i++) {
