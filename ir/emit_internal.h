@@ -69,6 +69,7 @@ typedef struct {
 
 typedef struct {
     uint32_t pc, next;
+    bool middle; /* the offset is operand b */
 } Patch;
 typedef struct {
     uint32_t patches; /* + 1 */
@@ -102,6 +103,7 @@ typedef struct {
 typedef struct {
     IrOp op;
     uint32_t a, b;
+    bool immediate; /* b is a small integer, 16 bits of it */
     bool truth;
 } Condition;
 
@@ -181,7 +183,7 @@ const IrStmt *next_stmt(const Emit *e); /* behind the one at hand, rebinds apart
 bool op_has_window(IrOp op);
 bool op_is_call(IrOp op);
 /* Base of the window of a Bind whose operands are now moved there; everything its operands held is free. */
-uint32_t window_fill(Emit *e, const IrStmt *s);
+uint32_t window_fill(Emit *e, const IrStmt *s, bool but_first); /* but_first: the first slot is left alone */
 
 /* ---- ir_emit_code.c ---- */
 /* Room for `needed` items in a growing array of Emit. */
@@ -194,8 +196,9 @@ void code_imm(Emit *e, Opcode op, unsigned f, uint32_t a, uint32_t imm);
 void code_move(Emit *e, uint32_t to, uint32_t from);
 uint32_t label_new(Emit *e);
 void label_bind(Emit *e, uint32_t label);
-void code_jump(Emit *e, Opcode op, uint32_t a, uint32_t label);                  /* 32-bit offset */
-void code_jump_near(Emit *e, Opcode op, uint32_t a, uint32_t b, uint32_t label); /* 16-bit offset */
+void code_jump(Emit *e, Opcode op, uint32_t a, uint32_t label);                       /* 32-bit offset */
+void code_jump_near(Emit *e, Opcode op, uint32_t a, uint32_t b, uint32_t label);      /* 16-bit offset */
+void code_jump_both(Emit *e, Opcode op, uint32_t a, uint32_t first, uint32_t second); /* two of them */
 uint32_t code_site(Emit *e, uint32_t name, uint32_t argc, uint32_t flags, uint32_t capture);
 
 /* ---- ir_emit.c ---- */

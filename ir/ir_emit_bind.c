@@ -53,24 +53,27 @@ static void bind_send(Emit *e, const IrStmt *s) {
     uint32_t argc = s->operand_count - 1;
     if (argc > UINT8_MAX) return code_fail(e, "a message has more than 255 arguments");
     bool tail = may_tail(e, s);
-    uint32_t base = window_fill(e, s);
+    /* the instruction itself puts self into the window */
+    bool me = s->op == IR_SENDSELF && s->operands[0].kind == ATOM_SELF && e->fn->kind != FN_BLOCK &&
+              e->fn->kind != FN_SCRIPT;
+    uint32_t base = window_fill(e, s, me);
     uint32_t site =
         code_site(e, s->imm, argc, s->flags & (SITE_LITERAL_CLASS | SITE_OWN_CLASS), BC_NO_CAPTURE);
     if (tail) {
-        code_abc(e, s->op == IR_SENDSELF ? OP_TAILSELF : OP_TAILSEND, argc, 0, base, site);
+        code_abc(e, me ? OP_TAILME : s->op == IR_SENDSELF ? OP_TAILSELF : OP_TAILSEND, argc, 0, base, site);
         e->reachable = false;
     } else if (s->op == IR_CAST) {
         code_abc(e, OP_CAST, argc, 0, base, site);
         if (temp_is_needed(e, s->temp)) code_imm(e, OP_LOADNIL, 0, temp_place(e, s->temp), 0);
     } else {
-        code_abc(e, OPCODES[s->op], argc, temp_place(e, s->temp), base, site);
+        code_abc(e, me ? OP_SENDME : OPCODES[s->op], argc, temp_place(e, s->temp), base, site);
     }
 }
 
 static void bind_collection(Emit *e, const IrStmt *s) {
     uint32_t count = s->op == IR_DICT ? s->operand_count / 2 : s->operand_count;
     if (count > UINT16_MAX) return code_fail(e, "a literal has too many elements");
-    uint32_t base = window_fill(e, s);
+    uint32_t base = window_fill(e, s, false);
     code_abc(e, OPCODES[s->op], 0, temp_place(e, s->temp), base, count);
 }
 
@@ -207,17 +210,23 @@ static void bind_load(Emit *e, const IrStmt *s) {
 /* ---- tests ---- */
 
 bool op_is_test(IrOp op) {
-    return op == IR_LT || op == IR_LE || op == IR_GT || op == IR_SEQ || op == IR_SNE || op == IR_ISNIL ||
-           op == IR_ISHOLE || op == IR_ISINT || op == IR_ISBOOL;
+    return (op >= IR_LT && op <= IR_SNE) || op == IR_ISNIL || op == IR_ISHOLE || op == IR_ISINT ||
+           op == IR_ISBOOL;
 }
 
 Condition test_condition(Emit *e, const IrStmt *s) {
     Condition c = {.op = s->op};
     e->offset = s->span.start;
     c.a = operand_reg(e, s->operands[0]);
-    if (s->operand_count > 1) c.b = operand_reg(e, s->operands[1]);
+    int32_t small;
+    c.immediate =
+        s->operand_count > 1 && s->op != IR_EQ && s->op != IR_NE && small_int(s->operands[1], &small);
+    if (c.immediate)
+        c.b = (uint16_t)(int16_t)small;
+    else if (s->operand_count > 1)
+        c.b = operand_reg(e, s->operands[1]);
     operand_done(e, s->operands[0], c.a);
-    if (s->operand_count > 1) operand_done(e, s->operands[1], c.b);
+    if (s->operand_count > 1 && !c.immediate) operand_done(e, s->operands[1], c.b);
     return c;
 }
 

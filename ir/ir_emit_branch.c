@@ -10,13 +10,25 @@ enum { MAX_CHAIN = 32 }; /* of deferred constructs: each is a level of C recursi
 
 /* ---- jumps on conditions ---- */
 
-static bool test_opcode(IrOp op, bool sense, Opcode *out) {
-    switch (op) {
-    case IR_LT: *out = sense ? OP_JLT : OP_JGE; return true;
-    case IR_LE: *out = OP_JLE; return sense;
-    case IR_GT: *out = OP_JGT; return sense;
-    case IR_SEQ: *out = sense ? OP_JSEQ : OP_JSNE; return true;
-    case IR_SNE: *out = sense ? OP_JSNE : OP_JSEQ; return true;
+/* ORDER order_jumps: + 4 negates, + 8 takes the second operand from the instruction. */
+static Opcode order_jump(const Condition *c, bool sense) {
+    int relation = c->op == IR_LT ? 0 : c->op == IR_LE ? 1 : c->op == IR_GT ? 2 : 3;
+    return (Opcode)(OP_JLT + relation + (sense ? 0 : 4) + (c->immediate ? 8 : 0));
+}
+
+static bool test_opcode(const Condition *c, bool sense, Opcode *out) {
+    switch (c->op) {
+    case IR_LT:
+    case IR_LE:
+    case IR_GT:
+    case IR_GE: *out = order_jump(c, sense); return true;
+    case IR_EQ: *out = sense ? OP_JEQ : OP_JNE; return true;
+    case IR_NE: *out = sense ? OP_JNE : OP_JEQ; return true;
+    case IR_SEQ:
+    case IR_SNE:
+        sense = sense == (c->op == IR_SEQ);
+        *out = c->immediate ? (sense ? OP_JSEQI : OP_JSNEI) : (sense ? OP_JSEQ : OP_JSNE);
+        return true;
     case IR_ISNIL: *out = sense ? OP_JNIL : OP_JNNIL; return true;
     case IR_ISHOLE: *out = OP_JHOLE; return sense;
     case IR_ISINT: *out = OP_JNINT; return !sense;
@@ -36,11 +48,11 @@ void condition_jump(Emit *e, const Condition *c, bool sense, uint32_t label) {
     Opcode op;
     if (c->op == IR_CONST) {
         if (c->truth == sense) code_jump(e, OP_JUMP, 0, label);
-    } else if (test_opcode(c->op, sense, &op)) {
+    } else if (test_opcode(c, sense, &op)) {
         test_jump(e, op, c, label);
     } else { /* only the other sense exists: over a jump */
         uint32_t over = label_new(e);
-        (void)test_opcode(c->op, !sense, &op);
+        (void)test_opcode(c, !sense, &op);
         test_jump(e, op, c, over);
         code_jump(e, OP_JUMP, 0, label);
         label_bind(e, over);
@@ -80,19 +92,28 @@ static void expect_answer(Emit *e, uint32_t branch, uint32_t condition) {
     }
 }
 
-static void branch_to_stub(Emit *e, Opcode op, uint32_t reg, uint32_t branch) {
+/* A value that need not be a Boolean: on, to the other label, or to the stub that makes the ordinary send. */
+static void branch_on_value(Emit *e, uint32_t reg, uint32_t branch) {
     if (!e->reachable || !GROW(e, e->stubs, e->stub_capacity, e->stub_count + 1)) return;
     expect_answer(e, branch, reg);
-    uint32_t entry = label_new(e);
-    code_jump(e, op, reg, entry);
-    if (!e->failed) e->stubs[e->stub_count++] = (Stub){.entry = entry, .condition = reg, .branch = branch};
+    Branch b = e->branches[branch];
+    uint32_t entry = label_new(e), other = b.next_yes ? b.no : b.yes;
+    if (e->failed) return;
+    if (e->long_jumps) {
+        code_jump(e, b.next_yes ? OP_JFALSE : OP_JTRUE, reg, other);
+        code_jump(e, b.next_yes ? OP_JNTRUE : OP_JNFALSE, reg, entry);
+    } else {
+        code_jump_both(e, b.next_yes ? OP_JBOOL : OP_JNBOOL2, reg, other, entry);
+    }
+    e->stubs[e->stub_count++] = (Stub){.entry = entry, .condition = reg, .branch = branch};
 }
 
 void code_branch(Emit *e, const Condition *c, uint32_t branch) {
     Branch b = e->branches[branch];
-    condition_jump(e, c, !b.next_yes, b.next_yes ? b.no : b.yes);
     if (c->op == IR_COPY && b.name != BC_NONE)
-        branch_to_stub(e, b.next_yes ? OP_JNTRUE : OP_JNFALSE, c->a, branch);
+        branch_on_value(e, c->a, branch);
+    else
+        condition_jump(e, c, !b.next_yes, b.next_yes ? b.no : b.yes);
 }
 
 /* ---- what is deferred ---- */

@@ -55,14 +55,14 @@ void code_move(Emit *e, uint32_t to, uint32_t from) {
 
 static bool is_near(Instr i) { return opcode_format(instr_op(i))[3] == 'j'; }
 
-static void patch(Emit *e, uint32_t pc, uint32_t target) {
+static void patch(Emit *e, uint32_t pc, bool middle, uint32_t target) {
     int64_t offset = (int64_t)target - (int64_t)pc - 1;
-    if (is_near(e->code[pc])) {
-        if (offset < INT16_MIN || offset > INT16_MAX) e->too_far = true;
-        e->code[pc] |= (Instr)(uint16_t)offset << 48;
-    } else {
+    bool near = middle || is_near(e->code[pc]);
+    if (near && (offset < INT16_MIN || offset > INT16_MAX)) e->too_far = true;
+    if (near)
+        e->code[pc] |= (Instr)(uint16_t)offset << (middle ? 32 : 48);
+    else
         e->code[pc] |= (Instr)(uint32_t)(int32_t)offset << 32;
-    }
 }
 
 uint32_t label_new(Emit *e) {
@@ -71,16 +71,28 @@ uint32_t label_new(Emit *e) {
     return e->label_count++;
 }
 
+static void refer(Emit *e, uint32_t pc, bool middle, uint32_t label) {
+    if (e->failed) return;
+    Label *l = &e->labels[label];
+    if (l->bound) return patch(e, pc, middle, l->pc);
+    if (!GROW(e, e->patches, e->patch_capacity, e->patch_count + 1)) return;
+    e->patches[e->patch_count++] = (Patch){pc, l->patches, middle};
+    l->patches = e->patch_count;
+}
+
 static void jump_to(Emit *e, Instr i, uint32_t label) {
     if (!e->reachable || e->failed) return;
     uint32_t pc = e->code_count;
     code_put(e, i);
-    if (e->failed) return;
-    Label *l = &e->labels[label];
-    if (l->bound) return patch(e, pc, l->pc);
-    if (!GROW(e, e->patches, e->patch_capacity, e->patch_count + 1)) return;
-    e->patches[e->patch_count++] = (Patch){pc, l->patches};
-    l->patches = e->patch_count;
+    refer(e, pc, false, label);
+}
+
+void code_jump_both(Emit *e, Opcode op, uint32_t a, uint32_t first, uint32_t second) {
+    if (!e->reachable || e->failed) return;
+    uint32_t pc = e->code_count;
+    code_put(e, instr_abc(op, 0, a, 0, 0));
+    refer(e, pc, true, first);
+    refer(e, pc, false, second);
 }
 
 void code_jump(Emit *e, Opcode op, uint32_t a, uint32_t label) {
@@ -103,7 +115,8 @@ void label_bind(Emit *e, uint32_t label) {
     l->bound = true;
     l->pc = e->code_count;
     if (l->patches || l->expected) e->reachable = true;
-    for (uint32_t p = l->patches; p; p = e->patches[p - 1].next) patch(e, e->patches[p - 1].pc, l->pc);
+    for (uint32_t p = l->patches; p; p = e->patches[p - 1].next)
+        patch(e, e->patches[p - 1].pc, e->patches[p - 1].middle, l->pc);
 }
 
 /* ---- sites ---- */

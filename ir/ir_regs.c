@@ -385,7 +385,7 @@ static uint32_t above_operands(const Emit *e, const IrStmt *s) {
     return top;
 }
 
-uint32_t window_fill(Emit *e, const IrStmt *s) {
+uint32_t window_fill(Emit *e, const IrStmt *s, bool but_first) {
     uint32_t header = op_is_call(s->op) ? FRAME_WORDS : 0, base = window_take(e, s);
     for (uint32_t i = 0; i < s->operand_count; i++)
         if (dies_here(e, s->operands[i])) temp_free(e, s->operands[i].index);
@@ -394,7 +394,7 @@ uint32_t window_fill(Emit *e, const IrStmt *s) {
         if (overlaps(e, s, base)) base = above_operands(e, s) + header;
     }
     if (base + s->operand_count > BC_MAX_REGISTERS) return code_fail(e, "it needs too many registers"), 0;
-    for (uint32_t i = 0; i < s->operand_count; i++) {
+    for (uint32_t i = but_first; i < s->operand_count; i++) {
         uint32_t from = source_of(e, s->operands[i]);
         if (from != NO_REG)
             code_move(e, base + i, from);

@@ -26,6 +26,7 @@ static NOINLINE Step prim_missing(Process *p) {
 #define B instr_b(i)
 #define C instr_c(i)
 #define SC instr_sc(i)
+#define SB instr_sb(i)
 #define F instr_f(i)
 #define IMM instr_imm(i)
 
@@ -88,7 +89,7 @@ static NOINLINE Step prim_missing(Process *p) {
         bool holds_;                                                                                         \
         SAVE();                                                                                              \
         if (LIKELY(slow_order(p, instr_op(i), x, y, &holds_) == PRIM_OK)) {                                  \
-            if (holds_ != (instr_op(i) == OP_JGE)) JUMP_BY(SC);                                              \
+            if (holds_ == order_sense(instr_op(i))) JUMP_BY(SC);                                             \
             NEXT;                                                                                            \
         }                                                                                                    \
         step = send_operator(p, operator_selector(instr_op(i)), x, y, SEND_RESUME);                          \

@@ -135,6 +135,11 @@ static inline uint32_t self_dispatch_class(const Process *p, Value v) {
         return object_class(v) | (object_at(v, 1) == p->pid ? DISPATCH_OWN : 0);
     return dispatch_class_of(v);
 }
+/* ORDER order_jumps of opcodes.def. */
+static inline bool is_order_jump(Opcode op) { return op >= OP_JLT && op <= OP_JNGEI; }
+/* 0 <, 1 <=, 2 >, 3 >= */
+static inline unsigned order_relation(Opcode op) { return (unsigned)(op - OP_JLT) % 4; }
+static inline bool order_sense(Opcode op) { return (unsigned)(op - OP_JLT) / 4 % 2 == 0; }
 static inline Instr current_instr(const Process *p) { return p->frame->pc[-1]; }
 static inline uint32_t trace_frame_tag(const Frame *frame) {
     return (uint32_t)((uintptr_t)frame >> 3) & ELIDED_FRAME_MASK;

@@ -345,9 +345,11 @@ NOINLINE Step send_slow(Process *p) {
     Site *site = &f->fn->sites[instr_c(i)];
     unsigned mode = 0;
     switch (instr_op(i)) {
-    case OP_SENDSELF: mode = SEND_OWN | self_mode(f); break;
+    case OP_SENDSELF:
+    case OP_SENDME: mode = SEND_OWN | self_mode(f); break;
     case OP_TAILSEND: mode = SEND_TAIL; break;
-    case OP_TAILSELF: mode = SEND_OWN | SEND_TAIL | self_mode(f); break;
+    case OP_TAILSELF:
+    case OP_TAILME: mode = SEND_OWN | SEND_TAIL | self_mode(f); break;
     default: break;
     }
     return dispatch(p, site, site->name, f->regs + instr_b(i), instr_f(i), mode);

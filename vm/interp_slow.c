@@ -39,6 +39,8 @@ NOINLINE PrimStatus slow_loadclass(Process *p, Value *r, Instr i) {
 /* ---- arithmetic and order ---- */
 
 WellKnownSymbol operator_selector(Opcode op) {
+    static const WellKnownSymbol relations[] = {SYM_lt, SYM_le, SYM_gt, SYM_ge};
+    if (is_order_jump(op)) return relations[order_relation(op)];
     switch (op) {
     case OP_ADD:
     case OP_ADDI: return SYM_plus;
@@ -49,12 +51,10 @@ WellKnownSymbol operator_selector(Opcode op) {
     case OP_MOD: return SYM_percent;
     case OP_POW: return SYM_power;
     case OP_CONCAT: return SYM_concat;
-    case OP_GT:
-    case OP_JGT: return SYM_gt;
-    case OP_LE:
-    case OP_JLE: return SYM_le;
+    case OP_GT: return SYM_gt;
+    case OP_LE: return SYM_le;
     case OP_GE: return SYM_ge;
-    default: return SYM_lt; /* LT, JLT, JGE */
+    default: return SYM_lt;
     }
 }
 
@@ -84,13 +84,11 @@ NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out
 NOINLINE PrimStatus slow_order(Process *p, Opcode op, Value a, Value b, bool *out) {
     if (value_orders_by_message(a)) return PRIM_SEND;
     int order = number_is(a) && number_is(b) ? number_compare(a, b) : value_compare(p->vm, a, b);
-    switch (op) {
-    case OP_GT:
-    case OP_JGT: *out = order > 0; break;
-    case OP_LE:
-    case OP_JLE: *out = order <= 0; break;
-    case OP_GE: *out = order >= 0; break;
-    default: *out = order < 0; break; /* LT, JLT, JGE */
+    switch (operator_selector(op)) {
+    case SYM_gt: *out = order > 0; break;
+    case SYM_le: *out = order <= 0; break;
+    case SYM_ge: *out = order >= 0; break;
+    default: *out = order < 0; break;
     }
     return PRIM_OK;
 }

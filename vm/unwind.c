@@ -20,8 +20,13 @@ static Step base_answer(Process *p, Value value) {
     return STEP_BASE;
 }
 
-static Step take_jump(Frame *f, Instr i, bool taken) {
-    if (taken) f->pc += instr_sc(i);
+/* The answer of a send: the register of the instruction, or the jump it decides. */
+static Step take_answer(Frame *f, Instr i, Value value) {
+    Opcode op = instr_op(i);
+    if (!is_order_jump(op))
+        f->regs[instr_a(i)] = value;
+    else if ((value == V_TRUE) == order_sense(op))
+        f->pc += instr_sc(i);
     return STEP_NEXT;
 }
 
@@ -38,12 +43,9 @@ static Step leave_with(Process *p, Value value) {
         switch (instr_op(i)) {
         case OP_TAILSEND:
         case OP_TAILSELF:
+        case OP_TAILME:
         case OP_PRIM: break;
-        case OP_JLT:
-        case OP_JLE:
-        case OP_JGT: return take_jump(f, i, value == V_TRUE);
-        case OP_JGE: return take_jump(f, i, value != V_TRUE);
-        default: return f->regs[instr_a(i)] = value, STEP_NEXT;
+        default: return take_answer(f, i, value);
         }
     }
 }
@@ -56,12 +58,9 @@ NOINLINE Step deliver(Process *p, Value value) {
     switch (instr_op(i)) {
     case OP_TAILSEND:
     case OP_TAILSELF:
+    case OP_TAILME:
     case OP_PRIM: return leave_with(p, value);
-    case OP_JLT:
-    case OP_JLE:
-    case OP_JGT: return take_jump(f, i, value == V_TRUE);
-    case OP_JGE: return take_jump(f, i, value != V_TRUE);
-    default: return f->regs[instr_a(i)] = value, STEP_NEXT;
+    default: return take_answer(f, i, value);
     }
 }
 

@@ -24,7 +24,7 @@ typedef enum {
 } Opcode;
 
 #define FRAME_WORDS 4 /* header words of an activation, below its register 0 */
-#define BC_FORMAT_VERSION 1u
+#define BC_FORMAT_VERSION 2u
 #define BC_CLASS_VAR_ABI 1u
 #define BC_MAX_REGISTERS 65000u
 #define BC_NO_CAPTURE 0xffffu
@@ -42,6 +42,7 @@ static inline unsigned instr_a(Instr i) { return (unsigned)(i >> 16) & 0xffff; }
 static inline unsigned instr_b(Instr i) { return (unsigned)(i >> 32) & 0xffff; }
 static inline unsigned instr_c(Instr i) { return (unsigned)(i >> 48); }
 static inline int instr_sc(Instr i) { return (int16_t)(i >> 48); }
+static inline int instr_sb(Instr i) { return (int16_t)(i >> 32); }
 static inline int32_t instr_imm(Instr i) { return (int32_t)(i >> 32); }
 
 /* Text that may hold NULs. */

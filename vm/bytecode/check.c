@@ -71,15 +71,18 @@ static void find_rows(Check *c) {
     }
 }
 
+static bool is_send(Opcode op) {
+    return op == OP_SEND || op == OP_SENDSELF || op == OP_SENDME || op == OP_SENDSUPER || op == OP_TAILSEND ||
+           op == OP_TAILSELF || op == OP_TAILME || op == OP_CALLBLOCK || op == OP_CAST;
+}
+
 /* Instructions that use more registers than one behind an operand. */
 static unsigned registers_used(Opcode op, char kind, Instr i) {
     if (kind == 'd' || kind == 'r') {
         if (op == OP_PENDING || op == OP_NOPENDING || op == OP_RESUME || op == OP_JPENDERR) return 4;
         return 1;
     }
-    bool send = op == OP_SEND || op == OP_SENDSELF || op == OP_SENDSUPER || op == OP_TAILSEND ||
-                op == OP_TAILSELF || op == OP_CALLBLOCK || op == OP_CAST;
-    if (send) return instr_f(i) + 1;
+    if (is_send(op)) return instr_f(i) + 1;
     return op == OP_DICT ? 2 * instr_c(i) : instr_c(i);
 }
 
@@ -135,11 +138,13 @@ static void check_instr(Check *c) {
     bool wide = strlen(format) == 3;
     int64_t values[4] = {instr_f(i), instr_a(i), wide ? (int64_t)instr_imm(i) : (int64_t)instr_b(i),
                          instr_c(i)};
+    if (!wide && (format[2] == 'i' || format[2] == 'j')) values[2] = instr_sb(i);
     if (!wide && (format[3] == 'i' || format[3] == 'j')) values[3] = instr_sc(i);
     for (size_t n = 1; format[n]; n++) check_operand(c, i, format[n], values[n]);
     if (op == OP_FORSTEP || op == OP_FORPREP) check_register(c, instr_a(i), 3);
-    if (op == OP_SEND || op == OP_SENDSELF || op == OP_SENDSUPER || op == OP_TAILSEND || op == OP_TAILSELF ||
-        op == OP_CALLBLOCK || op == OP_CAST) {
+    if ((op == OP_SENDME || op == OP_TAILME) && c->fn->kind == FN_BLOCK)
+        refuse(c, "a block's register 0 is not self");
+    if (is_send(op)) {
         if (instr_c(i) < c->fn->site_count && c->fn->sites[instr_c(i)].argc != instr_f(i))
             refuse(c, "argument count differs from the site's");
     }
