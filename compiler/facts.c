@@ -1,172 +1,25 @@
 /* Names and block facts: one walk over a method, in source order.
  *
- * A name belongs to the scope in which it is first assigned. Lookups cost one hash probe: each name has a
- * slot that points to its innermost visible variable, and a stack restores what a scope shadowed. Recursion
- * follows the tree, whose height the parser bounds; frames are kept small.
+ * A name belongs to the scope in which it is first assigned (facts_scope.c). Recursion follows the tree, whose
+ * height the parser bounds; frames are kept small.
  */
-#include "compiler/analysis.h"
-
-#include <string.h>
+#include "compiler/facts.h"
 
 static void visit(Analysis *a, Node *node);
 
-/* ---- scopes ---- */
-
-static NameSlot *slot_of(Analysis *a, const char *name) {
-    void **at = name_map_slot(&a->slots, a->arena, name);
-    if (!at) return ARENA_NEW(a->arena, NameSlot);
-    if (!*at) *at = ARENA_NEW(a->arena, NameSlot);
-    return *at;
-}
-
-static void scope_push(Analysis *a, NameSlot *slot, Var *var) {
-    if (a->scope_count == a->scope_capacity) {
-        uint32_t capacity = a->scope_capacity ? a->scope_capacity * 2 : 64;
-        ScopeEntry *scope = arena_try_alloc(a->arena, capacity * sizeof *scope);
-        if (!scope) return;
-        if (a->scope_count) memcpy(scope, a->scope, a->scope_count * sizeof *scope);
-        a->scope = scope;
-        a->scope_capacity = capacity;
-    }
-    a->scope[a->scope_count++] = (ScopeEntry){slot, slot->var};
-    slot->var = var;
-}
-
-static void scope_pop(Analysis *a, uint32_t mark) {
-    while (a->scope_count > mark) {
-        ScopeEntry *e = &a->scope[--a->scope_count];
-        e->slot->var = e->shadowed;
-    }
-}
-
-static Var *var_new(Analysis *a, const char *name, VarKind kind, Span span) {
-    Var *var = ARENA_NEW(a->arena, Var);
-    var->name = name;
-    var->kind = (uint8_t)kind;
-    var->fn = a->fn;
-    var->depth = a->block ? a->block->depth : 0;
-    var->span = span;
-    return var;
-}
-
-static Var *declare(Analysis *a, const char *name, VarKind kind, Span span) {
-    Var *var = var_new(a, name, kind, span);
-    scope_push(a, slot_of(a, name), var);
-    return var;
-}
-
-/* Session variables have one root scope that no inner scope can end. */
-static Var *declare_binding(Analysis *a, const char *name, Span span) {
-    void **at = name_map_slot(&a->binding_map, a->arena, name);
-    if (!at) return declare(a, name, VAR_LOCAL, span);
-    if (*at) return *at;
-    Var *var = var_new(a, name, VAR_BINDING, span);
-    var->fn = a->script;
-    var->depth = 0;
-    var->binding = a->bindings.count;
-    ptr_set_add(&a->bindings, a->arena, var);
-    return *at = var;
-}
-
-static Var *lookup(Analysis *a, const char *name) {
-    NameSlot *slot = name_map_get(&a->slots, name);
-    if (slot && slot->var) return slot->var;
-    return a->fn->home->script ? name_map_get(&a->binding_map, name) : NULL;
-}
-
-/* ---- reads and writes ---- */
-
-static void read_var(Analysis *a, Var *var) {
-    for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent)
-        if (!ptr_set_add(&f->reads, a->arena, var)) return;
-}
-
-static void write_var(Analysis *a, Var *var) {
-    var->writes++;
-    BlockFacts *b = a->block;
-    if (!b || b->depth <= var->depth || ptr_set_has(&b->writes, var)) return;
-    for (; b && b->depth > var->depth; b = b->outer) {
-        b->writes_outer = true;
-        if (b->fn == a->fn) ptr_set_add(&b->writes, a->arena, var);
-    }
-    for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent) {
-        ptr_set_add(&f->writes, a->arena, var);
-        var->carrier = a->fn->home->any_carrier = true;
-    }
-}
-
-static bool actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
-
-static void read_field(Analysis *a, const char *name) {
-    FnFacts *fn = a->fn;
-    if (fn->home->class_side) {
-        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->class_vars, a->arena, name);
-    } else if (actor_instance(fn)) {
-        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->fields, a->arena, name);
-    } else if (fn->home->test_self) {
-        read_var(a, fn->home->self_var);
-    }
-}
-
-static void write_field(Analysis *a) {
-    FnFacts *fn = a->fn, *home = fn->home;
-    if (home->class_side) {
-        for (; fn->parent; fn = fn->parent) fn->writes_class_vars = true;
-        return;
-    }
-    if (home->test_self) {
-        read_var(a, home->self_var);
-        write_var(a, home->self_var);
-    }
-    for (BlockFacts *b = a->block; b; b = b->outer) b->writes_state = true;
-    for (; fn->parent; fn = fn->parent) fn->writes_state = true;
-}
-
 /* ---- names ---- */
-
-/* Edit distance of two short names, at most 3. */
-static uint32_t distance(const char *x, const char *y) {
-    uint8_t row[34];
-    uint32_t n = intern_length(x), m = intern_length(y);
-    if (n > 32 || m > 32 || n + 2 < m || m + 2 < n) return 3;
-    for (uint32_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
-    for (uint32_t i = 1; i <= n; i++) {
-        uint8_t diagonal = row[0];
-        row[0] = (uint8_t)i;
-        for (uint32_t j = 1; j <= m; j++) {
-            uint8_t up = row[j], best = (uint8_t)(diagonal + (x[i - 1] != y[j - 1]));
-            if (up + 1 < best) best = (uint8_t)(up + 1);
-            if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
-            diagonal = up;
-            row[j] = best;
-        }
-    }
-    return row[m] < 3 ? row[m] : 3;
-}
-
-static void undefined(Analysis *a, const char *name, Span span) {
-    Diag *d = report(a, DIAG_ERROR, "undefined_variable", span, "Undefined variable: %s", name);
-    const char *best = NULL;
-    uint32_t best_distance = intern_length(name) > 3 ? 3 : 2;
-    for (uint32_t i = a->scope_count; i-- > 0;) {
-        const char *other = a->scope[i].slot->var ? a->scope[i].slot->var->name : NULL;
-        uint32_t far = other ? distance(name, other) : 3;
-        if (far < best_distance) best = other, best_distance = far;
-    }
-    if (best) diag_set_help(d, "did you mean `%s`?", best);
-}
 
 static void visit_self(Analysis *a, Span span) {
     if (a->fn->home->script) {
         report(a, DIAG_ERROR, "self", span, "self can only be used inside a method body");
         return;
     }
-    if (a->fn->home->test_self) read_var(a, a->fn->home->self_var);
+    if (a->fn->home->test_self) facts_read(a, a->fn->home->self_var);
 }
 
 static void visit_ident(Analysis *a, Node *node) {
     const char *name = node->as.name;
-    Var *var = lookup(a, name);
+    Var *var = facts_lookup(a, name);
     if (!var) {
         if (name == a->names.self) {
             visit_self(a, node->span);
@@ -174,10 +27,10 @@ static void visit_ident(Analysis *a, Node *node) {
         }
         if (name == a->names.nil || name == a->names.true_ || name == a->names.false_) return;
         if (!a->fn->home->script || !a->options->session || name == a->names.underscore) {
-            undefined(a, name, node->span);
+            facts_undefined(a, name, node->span);
             return;
         }
-        var = declare_binding(a, name, node->span);
+        var = facts_declare_binding(a, name, node->span);
     }
     if (var->fn->home != a->fn->home) {
         report(a, DIAG_ERROR, "type", node->span,
@@ -187,7 +40,7 @@ static void visit_ident(Analysis *a, Node *node) {
         return;
     }
     node->facts = var;
-    read_var(a, var);
+    facts_read(a, var);
 }
 
 static void visit_class_ref(Analysis *a, Node *node) {
@@ -205,7 +58,7 @@ static void visit_class_ref(Analysis *a, Node *node) {
 static void visit_params(Analysis *a, NodeList params) {
     for (uint32_t i = 0; i < params.count; i++) {
         Node *p = params.items[i];
-        p->facts = declare(a, p->as.param.name, VAR_PARAM, p->span);
+        p->facts = facts_declare(a, p->as.param.name, VAR_PARAM, p->span);
     }
 }
 
@@ -247,14 +100,14 @@ static void visit_inlined(Analysis *a, Node *block) {
     visit_params(a, block->as.block.params);
     visit_body(a, block->as.block.body, FLOW_NONE);
     a->block = b->outer;
-    scope_pop(a, mark);
+    facts_scope_pop(a, mark);
 }
 
 /* Does a stateful block that flows so have a way back? Everything does in an actor's own methods, but
  * elements of collections. */
 static bool has_channel(const FnFacts *fn, const BlockFacts *b) {
     if (b->flow == FLOW_THREADING || b->flow == FLOW_FOREIGN) return true;
-    return b->flow != FLOW_NONE && actor_instance(fn);
+    return b->flow != FLOW_NONE && facts_actor_instance(fn);
 }
 
 static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *selector, Node *receiver) {
@@ -283,7 +136,7 @@ static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *
     }
     a->fn = maker;
     a->block = b->outer;
-    scope_pop(a, mark);
+    facts_scope_pop(a, mark);
     ptr_set_add(&a->closures, a->arena, fn);
     check_closure(a, b);
 }
@@ -340,7 +193,7 @@ static void visit_builder_block(Analysis *a, Node *block, const char *selector, 
     visit_params(a, (NodeList){params.items + 1, params.count - 1});
     visit_body(a, block->as.block.body, FLOW_RETURNED);
     check_home(a, fn);
-    scope_pop(a, mark);
+    facts_scope_pop(a, mark);
     a->fn = outer_fn;
     a->block = outer_block;
     a->home_vars = vars;
@@ -444,7 +297,7 @@ static void visit_super(Analysis *a, const Node *send) {
     const FnFacts *home = a->fn->home;
     visit_self(a, send->as.send.receiver->span);
     if (home->test_self && home->selector == a->names.set_up && send->as.send.selector == a->names.set_up)
-        write_var(a, home->self_var);
+        facts_write(a, home->self_var);
 }
 
 static void visit_send(Analysis *a, Node *node) {
@@ -462,7 +315,7 @@ static void visit_send(Analysis *a, Node *node) {
     visit_args(a, node, receiver);
     if (node->as.send.selector == a->names.has_field && is_self(a, receiver) && a->fn->home->class_side) {
         const Node *name = ast_unparen(node->as.send.args.items[0]);
-        if (name->kind == AST_SYMBOL) read_field(a, name->as.name);
+        if (name->kind == AST_SYMBOL) facts_read_field(a, name->as.name);
     }
     check_send(a, node, receiver);
 }
@@ -522,19 +375,19 @@ static void visit_field(Analysis *a, Node *node, bool write) {
     }
     check_field(a, node, write);
     if (write)
-        write_field(a);
+        facts_write_field(a);
     else
-        read_field(a, node->as.field.name);
+        facts_read_field(a, node->as.field.name);
 }
 
 static Var *assign_name(Analysis *a, const char *name, Span span) {
-    Var *var = lookup(a, name);
+    Var *var = facts_lookup(a, name);
     if (var && var->fn->home != a->fn->home) var = NULL; /* a builder block is a method of its own */
     if (!var) {
         bool root = !a->block && a->fn->script && a->options->session;
-        var = root ? declare_binding(a, name, span) : declare(a, name, VAR_LOCAL, span);
+        var = root ? facts_declare_binding(a, name, span) : facts_declare(a, name, VAR_LOCAL, span);
     }
-    write_var(a, var);
+    facts_write(a, var);
     return var;
 }
 
@@ -584,9 +437,9 @@ static void bind_pattern(Analysis *a, Node *p, bool in_arm) {
         if (!in_arm)
             p->facts = assign_name(a, p->as.name, p->span);
         else
-            p->facts = declare(a, p->as.name, VAR_PATTERN, p->span);
+            p->facts = facts_declare(a, p->as.name, VAR_PATTERN, p->span);
         return;
-    case AST_PAT_TYPE: p->facts = declare(a, p->as.pat_type.name, VAR_PATTERN, p->span); return;
+    case AST_PAT_TYPE: p->facts = facts_declare(a, p->as.pat_type.name, VAR_PATTERN, p->span); return;
     case AST_PAT_TUPLE:
     case AST_PAT_ARRAY:
     case AST_PAT_LIST:
@@ -626,7 +479,7 @@ static void visit_arm(Analysis *a, Node *arm) {
     }
     visit_flow(a, arm->as.arm.body, FLOW_NONE, NULL, NULL);
     a->block = b->outer;
-    scope_pop(a, mark);
+    facts_scope_pop(a, mark);
 }
 
 static void visit_match(Analysis *a, Node *node) {
@@ -642,7 +495,8 @@ static void visit_return(Analysis *a, Node *node) {
     a->fn->has_return = true;
     /* The answer of a script carries the session's variables, so a ^ out of a closure must know them. */
     if (a->fn->home->script)
-        for (uint32_t i = 0; i < a->bindings.count; i++) read_var(a, (Var *)(uintptr_t)a->bindings.items[i]);
+        for (uint32_t i = 0; i < a->bindings.count; i++)
+            facts_read(a, (Var *)(uintptr_t)a->bindings.items[i]);
 }
 
 static void visit_list(Analysis *a, NodeList list) {
@@ -711,14 +565,14 @@ static FnFacts *home_enter(Analysis *a, ClassInfo *c, const char *selector, BcFn
     a->home_vars = a->closures = (PtrSet){0};
     if (c && c->is_test_case && !class_side) {
         fn->test_self = true;
-        fn->self_var = var_new(a, a->names.self, VAR_SELF, span_make(0, 0));
+        fn->self_var = facts_var_new(a, a->names.self, VAR_SELF, span_make(0, 0));
     }
     return fn;
 }
 
 static FnFacts *home_leave(Analysis *a, FnFacts *fn, uint32_t mark) {
     check_home(a, fn);
-    scope_pop(a, mark);
+    facts_scope_pop(a, mark);
     a->fn = NULL;
     a->block = NULL;
     return fn;
@@ -746,7 +600,7 @@ FnFacts *facts_of_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool cla
 static void check_bindings(Analysis *a) {
     for (uint32_t i = 0; i < a->bindings.count; i++) {
         const Var *var = a->bindings.items[i];
-        if (!var->exists && !var->writes) undefined(a, var->name, var->span);
+        if (!var->exists && !var->writes) facts_undefined(a, var->name, var->span);
     }
 }
 
@@ -757,7 +611,8 @@ FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
     a->script = fn;
     for (uint32_t i = 0; a->options->session && i < a->options->binding_count; i++) {
         BcText name = a->options->bindings[i];
-        declare_binding(a, intern_bytes(a->intern, name.bytes, name.length), span_make(0, 0))->exists = true;
+        facts_declare_binding(a, intern_bytes(a->intern, name.bytes, name.length), span_make(0, 0))->exists =
+            true;
     }
     visit_body(a, *statements, FLOW_NONE);
     check_bindings(a);

@@ -1,0 +1,25 @@
+/* What the files of the facts walk share. Nobody else includes this. */
+#ifndef BT_COMPILER_FACTS_H
+#define BT_COMPILER_FACTS_H
+
+#include "compiler/analysis.h"
+
+/* Ends the scope that began when scope_count was `mark`. */
+void facts_scope_pop(Analysis *a, uint32_t mark);
+Var *facts_var_new(Analysis *a, const char *name, VarKind kind, Span span);
+/* A new variable of the current scope. */
+Var *facts_declare(Analysis *a, const char *name, VarKind kind, Span span);
+/* A session variable, wherever its name stands. */
+Var *facts_declare_binding(Analysis *a, const char *name, Span span);
+/* The innermost visible variable of that name, or NULL. */
+Var *facts_lookup(Analysis *a, const char *name);
+/* Reading and writing where the walk stands: captures, carriers, writes of blocks follow. */
+void facts_read(Analysis *a, Var *var);
+void facts_write(Analysis *a, Var *var);
+void facts_read_field(Analysis *a, const char *name);
+void facts_write_field(Analysis *a);
+/* "Undefined variable", with the name that may have been meant. */
+void facts_undefined(Analysis *a, const char *name, Span span);
+bool facts_actor_instance(const FnFacts *fn);
+
+#endif

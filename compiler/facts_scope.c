@@ -1,0 +1,155 @@
+/* Scopes and variables: who a name is, and what reading or writing it means for the blocks and functions
+ * around.
+ *
+ * Lookups cost one hash probe: each name has a slot that points to its innermost visible variable, and a
+ * stack restores what a scope shadowed.
+ */
+#include "compiler/facts.h"
+
+#include <string.h>
+
+/* ---- scopes ---- */
+
+static NameSlot *slot_of(Analysis *a, const char *name) {
+    void **at = name_map_slot(&a->slots, a->arena, name);
+    if (!at) return ARENA_NEW(a->arena, NameSlot);
+    if (!*at) *at = ARENA_NEW(a->arena, NameSlot);
+    return *at;
+}
+
+static void scope_push(Analysis *a, NameSlot *slot, Var *var) {
+    if (a->scope_count == a->scope_capacity) {
+        uint32_t capacity = a->scope_capacity ? a->scope_capacity * 2 : 64;
+        ScopeEntry *scope = arena_try_alloc(a->arena, capacity * sizeof *scope);
+        if (!scope) return;
+        if (a->scope_count) memcpy(scope, a->scope, a->scope_count * sizeof *scope);
+        a->scope = scope;
+        a->scope_capacity = capacity;
+    }
+    a->scope[a->scope_count++] = (ScopeEntry){slot, slot->var};
+    slot->var = var;
+}
+
+void facts_scope_pop(Analysis *a, uint32_t mark) {
+    while (a->scope_count > mark) {
+        ScopeEntry *e = &a->scope[--a->scope_count];
+        e->slot->var = e->shadowed;
+    }
+}
+
+Var *facts_var_new(Analysis *a, const char *name, VarKind kind, Span span) {
+    Var *var = ARENA_NEW(a->arena, Var);
+    var->name = name;
+    var->kind = (uint8_t)kind;
+    var->fn = a->fn;
+    var->depth = a->block ? a->block->depth : 0;
+    var->span = span;
+    return var;
+}
+
+Var *facts_declare(Analysis *a, const char *name, VarKind kind, Span span) {
+    Var *var = facts_var_new(a, name, kind, span);
+    scope_push(a, slot_of(a, name), var);
+    return var;
+}
+
+/* Session variables have one root scope that no inner scope can end. */
+Var *facts_declare_binding(Analysis *a, const char *name, Span span) {
+    void **at = name_map_slot(&a->binding_map, a->arena, name);
+    if (!at) return facts_declare(a, name, VAR_LOCAL, span);
+    if (*at) return *at;
+    Var *var = facts_var_new(a, name, VAR_BINDING, span);
+    var->fn = a->script;
+    var->depth = 0;
+    var->binding = a->bindings.count;
+    ptr_set_add(&a->bindings, a->arena, var);
+    return *at = var;
+}
+
+Var *facts_lookup(Analysis *a, const char *name) {
+    NameSlot *slot = name_map_get(&a->slots, name);
+    if (slot && slot->var) return slot->var;
+    return a->fn->home->script ? name_map_get(&a->binding_map, name) : NULL;
+}
+
+/* ---- reads and writes ---- */
+
+void facts_read(Analysis *a, Var *var) {
+    for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent)
+        if (!ptr_set_add(&f->reads, a->arena, var)) return;
+}
+
+void facts_write(Analysis *a, Var *var) {
+    var->writes++;
+    BlockFacts *b = a->block;
+    if (!b || b->depth <= var->depth || ptr_set_has(&b->writes, var)) return;
+    for (; b && b->depth > var->depth; b = b->outer) {
+        b->writes_outer = true;
+        if (b->fn == a->fn) ptr_set_add(&b->writes, a->arena, var);
+    }
+    for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent) {
+        ptr_set_add(&f->writes, a->arena, var);
+        var->carrier = a->fn->home->any_carrier = true;
+    }
+}
+
+bool facts_actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
+
+void facts_read_field(Analysis *a, const char *name) {
+    FnFacts *fn = a->fn;
+    if (fn->home->class_side) {
+        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->class_vars, a->arena, name);
+    } else if (facts_actor_instance(fn)) {
+        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->fields, a->arena, name);
+    } else if (fn->home->test_self) {
+        facts_read(a, fn->home->self_var);
+    }
+}
+
+void facts_write_field(Analysis *a) {
+    FnFacts *fn = a->fn, *home = fn->home;
+    if (home->class_side) {
+        for (; fn->parent; fn = fn->parent) fn->writes_class_vars = true;
+        return;
+    }
+    if (home->test_self) {
+        facts_read(a, home->self_var);
+        facts_write(a, home->self_var);
+    }
+    for (BlockFacts *b = a->block; b; b = b->outer) b->writes_state = true;
+    for (; fn->parent; fn = fn->parent) fn->writes_state = true;
+}
+
+/* ---- names ---- */
+
+/* Edit distance of two short names, at most 3. */
+static uint32_t distance(const char *x, const char *y) {
+    uint8_t row[34];
+    uint32_t n = intern_length(x), m = intern_length(y);
+    if (n > 32 || m > 32 || n + 2 < m || m + 2 < n) return 3;
+    for (uint32_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
+    for (uint32_t i = 1; i <= n; i++) {
+        uint8_t diagonal = row[0];
+        row[0] = (uint8_t)i;
+        for (uint32_t j = 1; j <= m; j++) {
+            uint8_t up = row[j], best = (uint8_t)(diagonal + (x[i - 1] != y[j - 1]));
+            if (up + 1 < best) best = (uint8_t)(up + 1);
+            if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
+            diagonal = up;
+            row[j] = best;
+        }
+    }
+    return row[m] < 3 ? row[m] : 3;
+}
+
+void facts_undefined(Analysis *a, const char *name, Span span) {
+    Diag *d = report(a, DIAG_ERROR, "undefined_variable", span, "Undefined variable: %s", name);
+    const char *best = NULL;
+    uint32_t best_distance = intern_length(name) > 3 ? 3 : 2;
+    for (uint32_t i = a->scope_count; i-- > 0;) {
+        const char *other = a->scope[i].slot->var ? a->scope[i].slot->var->name : NULL;
+        uint32_t far = other ? distance(name, other) : 3;
+        if (far < best_distance) best = other, best_distance = far;
+    }
+    if (best) diag_set_help(d, "did you mean `%s`?", best);
+}
