@@ -116,6 +116,18 @@ TranscriptStream current: own
 1 to: 20 do: [:i | i show: i]
 Console printLine: own recent printString'
 expect "the transcript is an actor and keeps its last entries" 0 '^1 2#\(1, x\)~three~TranscriptStream5~#\("18", "19", "20"\)~$' '' "$binary" run "$work/transcript.bt"
+program defines.btscript 'Object subclass: Shelf
+// => Shelf
+Shelf >> size => 3
+// => Shelf>>size
+Shelf class >> make => self new
+// => Shelf class>>make
+Protocol define: Sized
+  size -> Integer
+// => Protocol Sized defined
+Shelf make size
+// => 3'
+expect "definitions show what they define" 0 '5 passed, 0 failed' '' "$binary" test "$work/defines.btscript"
 program state.bt 'Actor subclass: Till
   state: sum = 7
   look => (Inspector on: self) fields first value

@@ -1,5 +1,6 @@
 /* Sessions: one input at a time is compiled, its definitions installed, its expressions run in a process of
  * their own; the variables that it assigned stay bound unless it failed. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "vm/api/api_internal.h"
 #include "vm/string.h"
@@ -211,9 +212,28 @@ static bt_status take_answer(Evaluation *e, Value tuple) {
     return BT_OK;
 }
 
+/* An input of definitions alone shows the last of them: `Shelf`, `Protocol P defined`, `Shelf>>size`. */
+static void show_definition(Evaluation *e) {
+    const BcUnit *bc = e->unit->bc;
+    if (!e->options->want_shown || !(bc->class_count || bc->extension_count)) return;
+    char text[1200];
+    if (bc->extension_count) {
+        const BcMethod *m = &bc->extensions[bc->extension_count - 1];
+        snprintf(text, sizeof text, "%.*s%s>>%.*s", (int)m->class_name.length, m->class_name.bytes,
+                 m->class_side ? " class" : "", (int)m->selector.length, m->selector.bytes);
+    } else {
+        const BcClass *c = &bc->classes[bc->class_count - 1];
+        bool protocol = c->superclass.length == 8 && !memcmp(c->superclass.bytes, "Protocol", 8);
+        snprintf(text, sizeof text, protocol ? "Protocol %.*s defined" : "%.*s", (int)c->name.length,
+                 c->name.bytes);
+    }
+    e->result->shown = text_dup(text, strlen(text));
+    e->result->repl_text = text_dup(text, strlen(text));
+}
+
 static bt_status run_script(Evaluation *e) {
     const BcUnit *bc = e->unit->bc;
-    if (bc->script == BC_NONE) return BT_OK;
+    if (bc->script == BC_NONE) return show_definition(e), BT_OK;
     e->result->ran_expressions = 1;
     uint64_t closure[CLOSURE_CAPTURES];
     for (size_t i = 0; i < CLOSURE_CAPTURES; i++) closure[i] = V_NIL;
