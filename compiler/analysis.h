@@ -116,6 +116,7 @@ struct FnFacts {
     BcFnKind kind;          /* of the home */
     bool class_side;
     bool script;
+    bool is_default;   /* defaults of fields: no method that an error could spoil */
     bool nlr_home;     /* a home: some closure contains ^ */
     bool any_carrier;  /* a home: some variable in it is a carrier */
     bool builder;      /* a home: ClassBuilder block compiled as a method */

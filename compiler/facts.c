@@ -1,7 +1,7 @@
 /* Names and block facts: one walk over a method, in source order.
  *
- * A name belongs to the scope in which it is first assigned (facts_scope.c). Recursion follows the tree, whose
- * height the parser bounds; frames are kept small.
+ * A name belongs to the scope in which it is first assigned (facts_scope.c). Recursion follows the tree,
+ * whose height the parser bounds; frames are kept small.
  */
 #include "compiler/facts.h"
 
@@ -622,6 +622,7 @@ FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
 FnFacts *facts_of_default(Analysis *a, ClassInfo *c, const char *name, Node *value) {
     uint32_t mark = a->scope_count;
     FnFacts *fn = home_enter(a, c, name, FN_CLASS_METHOD, true);
+    fn->is_default = true;
     visit_flow(a, value, FLOW_FIELD, NULL, NULL);
     return home_leave(a, fn, mark);
 }
@@ -629,6 +630,7 @@ FnFacts *facts_of_default(Analysis *a, ClassInfo *c, const char *name, Node *val
 FnFacts *facts_of_defaults(Analysis *a, ClassInfo *c) {
     uint32_t mark = a->scope_count;
     FnFacts *fn = home_enter(a, c, a->names.defaults, FN_CLASS_METHOD, true);
+    fn->is_default = true;
     for (uint32_t i = 0; i < c->decl->fields.count; i++) {
         Node *value = c->decl->fields.items[i]->default_value;
         if (value) visit_flow(a, value, FLOW_FIELD, NULL, NULL);

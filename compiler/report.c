@@ -21,7 +21,7 @@ static bool suppressed(Analysis *a, const char *category) {
 
 /* The home whose body is being analysed, if an error there may spoil just that. */
 static FnFacts *spoilable(Analysis *a) {
-    if (!a->options->spoil_methods || !a->fn || a->fn->home->script) return NULL;
+    if (!a->options->spoil_methods || !a->fn || a->fn->home->script || a->fn->home->is_default) return NULL;
     return a->fn->home;
 }
 
