@@ -485,8 +485,8 @@ static int walk(BtVm *vm, Value a, Value b, Mode mode) { return walk_nested(vm, 
 bool value_equal_strict_slow(BtVm *vm, Value a, Value b) { return walk(vm, a, b, STRICT) == 0; }
 bool value_equal_slow(BtVm *vm, Value a, Value b) { return walk(vm, a, b, LOOSE) == 0; }
 
-int value_compare(BtVm *vm, Value a, Value b) { return walk(vm, a, b, ORDER); }
-int value_compare_keys(BtVm *vm, Value a, Value b) { return walk(vm, a, b, ORDER_KEYS); }
+int value_compare_slow(BtVm *vm, Value a, Value b) { return walk(vm, a, b, ORDER); }
+int value_compare_keys_slow(BtVm *vm, Value a, Value b) { return walk(vm, a, b, ORDER_KEYS); }
 int value_compare_elements(BtVm *vm, Value a, Value b) {
     int order = value_compare(vm, a, b);
     return order ? order : value_compare_keys(vm, a, b);

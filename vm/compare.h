@@ -27,11 +27,22 @@ static inline bool value_equal(BtVm *vm, Value a, Value b) {
     return value_equal_slow(vm, a, b);
 }
 
+int value_compare_slow(BtVm *vm, Value a, Value b);
+int value_compare_keys_slow(BtVm *vm, Value a, Value b);
+/* Small integers in the order of their words, since both have the tag bit. */
+static inline int words_compare(Value a, Value b) {
+    return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+}
+
 /* Total term order: <0, 0, >0. Equal-valued numbers of both classes are equal (`<`, sort, max). */
-int value_compare(BtVm *vm, Value a, Value b);
+static inline int value_compare(BtVm *vm, Value a, Value b) {
+    return value_is_int(a) && value_is_int(b) ? words_compare(a, b) : value_compare_slow(vm, a, b);
+}
 /* The order of keys, in which only =:= values are equal: as the term order, but at every depth all Integers
  * go before all Floats, -0.0 before 0.0. Small maps are sorted by it. */
-int value_compare_keys(BtVm *vm, Value a, Value b);
+static inline int value_compare_keys(BtVm *vm, Value a, Value b) {
+    return value_is_int(a) && value_is_int(b) ? words_compare(a, b) : value_compare_keys_slow(vm, a, b);
+}
 /* The order in which a Set shows its elements: the term order; of equal numbers the Integer first. */
 int value_compare_elements(BtVm *vm, Value a, Value b);
 /* True if `< > <= >=` on this receiver is a message, not the term order (instances, actors, class objects).

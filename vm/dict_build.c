@@ -85,6 +85,52 @@ static int compare_hash_entries(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* Entries by their highest bits, so that a bucket holds few; then the buckets. */
+#define BUCKET_BITS_MOST 16u
+#define BUCKET_BY_HAND 32u
+
+static void sort_bucket(HashEntry *entries, size_t n) {
+    if (n > BUCKET_BY_HAND) { /* hashes made to meet */
+        qsort(entries, n, sizeof *entries, compare_hash_entries);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        HashEntry entry = entries[i];
+        size_t at = i;
+        for (; at > 0 && compare_hash_entries(&entries[at - 1], &entry) > 0; at--)
+            entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}
+
+/* to: as many as entries. starts: 2^bits + 1 zeros. */
+static void sort_by_buckets(const HashEntry *entries, HashEntry *to, size_t n, size_t *starts,
+                            unsigned bits) {
+    size_t buckets = (size_t)1 << bits;
+    for (size_t i = 0; i < n; i++) starts[(entries[i].order >> (64 - bits)) + 1]++;
+    for (size_t i = 1; i <= buckets; i++) starts[i] += starts[i - 1];
+    for (size_t i = 0; i < n; i++) to[starts[entries[i].order >> (64 - bits)]++] = entries[i];
+    for (size_t i = 0, from = 0; i < buckets; from = starts[i++]) sort_bucket(to + from, starts[i] - from);
+}
+
+/* The entries sorted in memory of its own, NULL without memory. */
+static HashEntry *sorted_entries(BtVm *vm, const Source *s) {
+    unsigned bits = 1;
+    while (bits < BUCKET_BITS_MOST && (size_t)1 << bits < s->count) bits++;
+    HashEntry *entries = mem_alloc(s->count * sizeof *entries),
+              *sorted = mem_alloc(s->count * sizeof *sorted);
+    size_t *starts = mem_zalloc((((size_t)1 << bits) + 1) * sizeof *starts);
+    bool made = entries && sorted && starts;
+    for (size_t i = 0; made && i < s->count; i++)
+        entries[i] = (HashEntry){order_of_hash(value_hash(vm, source_key(s, i))), i};
+    if (made) sort_by_buckets(entries, sorted, s->count, starts, bits);
+    mem_free(starts);
+    mem_free(entries);
+    if (made) return sorted;
+    mem_free(sorted);
+    return NULL;
+}
+
 typedef struct {
     BtVm *vm;
     const Source *source;
@@ -185,14 +231,11 @@ static Value trie_build(Process *p, const HashEntry *entries, size_t n, const So
 }
 
 static Value large_build(Process *p, const Source *s) {
-    HashEntry *entries = mem_alloc(s->count * sizeof *entries);
+    HashEntry *entries = sorted_entries(p->vm, s);
     if (!entries) {
         error_resource(p, "Not enough memory for a Dictionary of this size");
         return V_HOLE;
     }
-    for (size_t i = 0; i < s->count; i++)
-        entries[i] = (HashEntry){order_of_hash(value_hash(p->vm, source_key(s, i))), i};
-    qsort(entries, s->count, sizeof *entries, compare_hash_entries);
     size_t n = drop_doubles(p->vm, entries, s->count, s);
     Value dict;
     if (n > DICT_FLAT_MAX) {

@@ -54,6 +54,30 @@ Value list_reverse(Process *p, Value list) {
     return reversed;
 }
 
+/* Allocated since the last collection: such a cell may still be made to point at any other. */
+static bool cell_is_fresh(const Process *p, Value cell) {
+    const uint64_t *at = object_words(cell);
+    return at >= p->heap.young_mark && at < p->heap.top;
+}
+
+Value list_turn(Process *p, Value list) {
+    size_t aged = 0;
+    for (Value at = list; at != V_EMPTY_LIST; at = CONS_TAIL(at)) aged += !cell_is_fresh(p, at);
+    if (aged && (size_t)(p->heap.limit - p->heap.top) < aged * LIST_CELL_WORDS) return list_reverse(p, list);
+    Value turned = V_EMPTY_LIST;
+    while (list != V_EMPTY_LIST) {
+        Value cell = list;
+        list = CONS_TAIL(list);
+        if (cell_is_fresh(p, cell)) {
+            object_words(cell)[2] = turned;
+            turned = cell;
+        } else {
+            turned = list_cons_reserved(p, CONS_HEAD(cell), turned);
+        }
+    }
+    return turned;
+}
+
 Value list_take(Process *p, Value list, size_t n) {
     size_t length = 0;
     Value rest = list;

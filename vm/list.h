@@ -34,6 +34,8 @@ Value *list_to_buffer(Value list, size_t *count);
 /* MAY_GC. The tail is shared. */
 Value list_concat(Process *p, Value left, Value right);
 Value list_reverse(Process *p, Value list);
+/* The same of a List that nothing else refers to: fresh cells are turned round in place. MAY_GC. */
+Value list_turn(Process *p, Value list);
 /* The List without its first n cells; V_EMPTY_LIST if it is shorter. No allocation. */
 static inline Value list_drop(Value list, size_t n) {
     for (; n > 0 && list != V_EMPTY_LIST; n--) list = CONS_TAIL(list);

@@ -100,6 +100,12 @@ PRIM(prim_list_reversed) {
     return made(list_reverse(p, args[0]), result);
 }
 
+/* Only of a List that the sender alone knows. */
+PRIM(prim_list_turned) {
+    (void)count;
+    return made(list_turn(p, args[0]), result);
+}
+
 /* The receiver's elements, last first, in front of the argument. */
 PRIM(prim_list_reversed_onto) {
     (void)count;

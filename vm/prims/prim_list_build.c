@@ -1,9 +1,7 @@
-/* Primitives of List that sort or regroup. Elements go into rooted native buffers, then into fresh cells. */
+/* Primitives of List that sort, flatten or pair. Elements go into rooted native buffers, then into fresh
+ * cells. */
 #include "vm/prims/prim_collection.h"
 #include "vm/compare.h"
-#include "vm/dict.h"
-
-#include <stdlib.h>
 
 static void buffer_fill(Value *items, Value list) {
     for (size_t i = 0; list != V_EMPTY_LIST; list = CONS_TAIL(list)) items[i++] = CONS_HEAD(list);
@@ -19,7 +17,45 @@ static void merge_runs(BtVm *vm, const Value *from, Value *to, size_t low, size_
     }
 }
 
+#define RADIX_BITS 11
+#define RADIX_LEAST 128 /* fewer are merged */
+
+/* One stable pass by the digit at shift. Small integers less the smallest count as unsigned. */
+static void radix_pass(const Value *from, Value *to, size_t count, Value least, unsigned shift) {
+    size_t at[1 << RADIX_BITS] = {0}, sum = 0;
+    for (size_t i = 0; i < count; i++) at[((from[i] - least) >> shift) & ((1 << RADIX_BITS) - 1)]++;
+    for (size_t digit = 0; digit < 1 << RADIX_BITS; digit++) {
+        size_t n = at[digit];
+        at[digit] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[at[((from[i] - least) >> shift) & ((1 << RADIX_BITS) - 1)]++] = from[i];
+}
+
+/* False if there is anything but small integers. Words of small integers are in order, with a tag bit below.
+ */
+static bool sort_integers(Value *values, Value *scratch, size_t count) {
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        if (!value_is_int(values[i])) return false;
+        int64_t word = (int64_t)values[i];
+        if (word < least) least = word;
+        if (word > most) most = word;
+    }
+    Value *from = values, *to = scratch, *other;
+    uint64_t range = (uint64_t)most - (uint64_t)least;
+    for (unsigned shift = 1; shift < 64 && range >> shift; shift += RADIX_BITS) {
+        radix_pass(from, to, count, (Value)least, shift);
+        other = from, from = to, to = other;
+    }
+    if (from != values) memcpy(values, from, count * sizeof *values);
+    return true;
+}
+
 void values_sort(Process *p, Value *values, Value *scratch, size_t count) {
+    charge_elements(p, count);
+    if (count >= RADIX_LEAST && sort_integers(values, scratch, count)) return;
     Value *from = values, *to = scratch;
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t low = 0; low < count; low += 2 * width) {
@@ -46,117 +82,6 @@ PRIM(prim_list_sort) {
     Value sorted = list_from_array(p, b.items, n, V_EMPTY_LIST);
     rooted_close(p, &b);
     return made(sorted, result);
-}
-
-/* --- grouping equal values: indexes sorted by key, equal keys in order of appearance --- */
-
-typedef struct {
-    BtVm *vm;
-    const Value *keys;
-} KeyOrder;
-
-static int compare_indexes(const void *a, const void *b, void *context) {
-    const KeyOrder *by = context;
-    size_t i = *(const size_t *)a, j = *(const size_t *)b;
-    int order = value_compare_keys(by->vm, by->keys[i], by->keys[j]);
-    return order ? order : (i > j) - (i < j);
-}
-
-static size_t *sorted_indexes(Process *p, const Value *keys, size_t n) {
-    size_t *index = mem_alloc((n ? n : 1) * sizeof *index);
-    if (!index) {
-        error_resource(p, "Not enough memory for a collection of this size");
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) index[i] = i;
-    qsort_r(index, n, sizeof *index, compare_indexes, &(KeyOrder){p->vm, keys});
-    charge_elements(p, 16 * n);
-    return index;
-}
-
-/* Drops what is =:= to something before it; V_HOLE marks what goes. Answers how many stay, in order. */
-static size_t keep_first_of_equals(Process *p, Value *items, const size_t *index, size_t n) {
-    size_t kept = 0, leader = 0;
-    for (size_t i = 1; i < n; i++) {
-        if (value_equal_strict(p->vm, items[index[leader]], items[index[i]])) {
-            items[index[i]] = V_HOLE;
-        } else {
-            leader = i;
-        }
-    }
-    for (size_t i = 0; i < n; i++)
-        if (items[i] != V_HOLE) items[kept++] = items[i];
-    return kept;
-}
-
-PRIM(prim_list_unique) {
-    (void)count;
-    size_t n = list_length(args[0]);
-    RootedBuffer b;
-    if (n < 2) return answered(args[0], result);
-    if (!rooted_open(p, &b, 2 * n)) return PRIM_RAISE;
-    buffer_fill(b.items, args[0]);
-    size_t *index = sorted_indexes(p, b.items, n);
-    Value unique = V_HOLE;
-    if (index) {
-        size_t kept = keep_first_of_equals(p, b.items, index, n);
-        mem_free(index);
-        values_sort(p, b.items, b.items + n, kept);
-        unique = list_from_array(p, b.items, kept, V_EMPTY_LIST);
-    }
-    rooted_close(p, &b);
-    return made(unique, result);
-}
-
-typedef struct {
-    RootedBuffer elements,
-        keys; /* of the entries; later the first words of keys and elements are those of the groups */
-    size_t *index;
-    size_t count;
-} Grouping;
-
-/* The Lists of the groups, from reserved words, put where their last elements were. Answers how many groups
- * there are. */
-static size_t build_groups(Process *p, Grouping *g, Value *group_keys, Value *groups) {
-    size_t count = 0;
-    for (size_t start = 0, end; start < g->count; start = end) {
-        Value key = g->keys.items[g->index[start]], list = V_EMPTY_LIST;
-        for (end = start + 1; end < g->count && value_equal_strict(p->vm, key, g->keys.items[g->index[end]]);)
-            end++;
-        for (size_t i = end; i-- > start;) list = list_cons_reserved(p, g->elements.items[g->index[i]], list);
-        group_keys[count] = key;
-        groups[count++] = list;
-    }
-    return count;
-}
-
-static Value grouped(Process *p, Grouping *g) {
-    RootedBuffer out;
-    if (!rooted_open(p, &out, 2 * g->count)) return V_HOLE;
-    Value dict = V_HOLE;
-    if (heap_reserve(p, g->count * LIST_CELL_WORDS)) {
-        size_t groups = build_groups(p, g, out.items, out.items + g->count);
-        dict = dict_from_entries(p, out.items, out.items + g->count, groups);
-    }
-    rooted_close(p, &out);
-    return dict;
-}
-
-/* The receiver's elements by the keys in the argument, a List of the same length. */
-PRIM(prim_list_grouped_by) {
-    (void)count;
-    Grouping g = {.count = list_length(args[0])};
-    if (!list_is(args[1]) || list_length(args[1]) != g.count) return error_argument(p, args[0], V_NIL, NULL);
-    if (!rooted_open(p, &g.elements, g.count)) return PRIM_RAISE;
-    if (!rooted_open(p, &g.keys, g.count)) return rooted_close(p, &g.elements), PRIM_RAISE;
-    buffer_fill(g.elements.items, args[0]);
-    buffer_fill(g.keys.items, args[1]);
-    g.index = sorted_indexes(p, g.keys.items, g.count);
-    Value dict = g.index ? grouped(p, &g) : V_HOLE;
-    mem_free(g.index);
-    rooted_close(p, &g.keys);
-    rooted_close(p, &g.elements);
-    return made(dict, result);
 }
 
 /* --- flattening --- */
