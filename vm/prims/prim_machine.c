@@ -1,0 +1,95 @@
+/* Primitives of the machine and of the registry as a whole. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "vm/alloc.h"
+#include "vm/prims/prim_support.h"
+#include "vm/registry.h"
+
+PRIM(prim_machine_architecture) {
+    (void)args, (void)count;
+    struct utsname info;
+    char text[sizeof info.machine + 32];
+    if (uname(&info) != 0) return string_from_cstring(p, "unknown", result);
+    snprintf(text, sizeof text, "%s-pc-linux-gnu", info.machine);
+    return string_from_cstring(p, text, result);
+}
+
+PRIM(prim_machine_hostname) {
+    (void)args, (void)count;
+    char name[256];
+    if (gethostname(name, sizeof name) != 0) return string_from_cstring(p, "localhost", result);
+    name[sizeof name - 1] = 0;
+    return string_from_cstring(p, name, result);
+}
+
+PRIM(prim_machine_pid) {
+    return (void)p, (void)args, (void)count, *result = value_from_int(getpid()), PRIM_OK;
+}
+
+static char *native_text(Value v) {
+    size_t length;
+    const char *bytes = string_bytes(v, &length);
+    char *copy = mem_alloc(length + 1);
+    if (!copy) return NULL;
+    memcpy(copy, bytes, length);
+    copy[length] = 0;
+    return copy;
+}
+
+/* args[2] nil: the variable is taken out. */
+PRIM(prim_machine_set_env) {
+    (void)p, (void)count;
+    if (!value_is_bytes(args[1])) return PRIM_FAIL;
+    char *name = native_text(args[1]), *value = value_is_bytes(args[2]) ? native_text(args[2]) : NULL;
+    if (name) (void)(value ? setenv(name, value, 1) : unsetenv(name));
+    mem_free(name);
+    mem_free(value);
+    return *result = V_TRUE, PRIM_OK;
+}
+
+/* ---- registered actors ---- */
+
+typedef struct {
+    Value *names;
+    size_t count, capacity;
+} Names;
+
+static void note_name(void *context, Value name, Value pid) {
+    (void)pid;
+    Names *n = context;
+    if (n->count == n->capacity) {
+        size_t capacity = n->capacity ? n->capacity * 2 : 32;
+        Value *names = mem_realloc(n->names, capacity * sizeof *names);
+        if (!names) return;
+        n->names = names;
+        n->capacity = capacity;
+    }
+    n->names[n->count++] = name;
+}
+
+static bool is_library_name(BtVm *vm, Value name) {
+    return strncmp(symbol_text(vm, name, NULL), "beamtalk_", 9) == 0;
+}
+
+PRIM(prim_machine_registered) {
+    (void)args, (void)count;
+    Names names = {0};
+    registry_each(p->vm, note_name, &names);
+    bool room = heap_reserve(p, names.count * 5);
+    Value list = V_EMPTY_LIST;
+    for (size_t i = names.count; room && i-- > 0;) {
+        ProcessInfo info;
+        if (is_library_name(p->vm, names.names[i])) continue;
+        if (!process_info(p->vm, registry_lookup(p->vm, names.names[i]), &info) || !info.class_id) continue;
+        Value reference = heap_new(p, KIND_ACTOR_REF, info.class_id, 2);
+        object_words(reference)[1] = names.names[i];
+        Value cell = heap_new(p, KIND_CONS, CLASS_ID_List, 3);
+        object_words(cell)[1] = reference;
+        object_words(cell)[2] = list;
+        list = cell;
+    }
+    mem_free(names.names);
+    return *result = list, room ? PRIM_OK : PRIM_RAISE;
+}
