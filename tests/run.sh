@@ -7,11 +7,11 @@ total_failed=0
 # count LABEL OUTPUT-FILE STATUS: reads `N passed, N failed` or Check's summary from the output.
 count() {
     local label=$1 output=$2 status=$3 line passed=0 failed=0 checks failures errors
-    line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed' "$output" | tail -n 1)
+    line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed' "$output" | tail -n 1 || true)
     if [ -n "$line" ]; then
         passed=${line%% *}
         failed=$(echo "$line" | sed -E 's/.*, ([0-9]+) failed.*/\1/')
-    elif line=$(grep -aE '^[0-9]+%: Checks: ' "$output" | tail -n 1) && [ -n "$line" ]; then
+    elif line=$(grep -aE '^[0-9]+%: Checks: ' "$output" | tail -n 1 || true) && [ -n "$line" ]; then
         checks=$(echo "$line" | sed -E 's/.*Checks: ([0-9]+).*/\1/')
         failures=$(echo "$line" | sed -E 's/.*Failures: ([0-9]+).*/\1/')
         errors=$(echo "$line" | sed -E 's/.*Errors: ([0-9]+).*/\1/')
@@ -24,7 +24,7 @@ count() {
     total_failed=$((total_failed + failed))
     printf '  %-28s %5d passed %4d failed\n' "$label" "$passed" "$failed"
     if [ "$failed" != 0 ]; then
-        grep -aE 'FAIL|Sanitizer|runtime error|:[FE]:' "$output" | head -n 20
+        grep -aE 'FAIL|Sanitizer|runtime error|:[FE]:' "$output" | head -n 20 || true
         [ "$status" = 0 ] || tail -n 15 "$output"
     fi
 }
