@@ -106,15 +106,23 @@ static Value instantiate(Process *p, uint32_t class_id, Value kind, Value class_
     return exception;
 }
 
+/* A resource_error needs no native memory for its message: what fails to make another error's text ends here.
+ */
+static PrimStatus make_message(Process *p, const KindInfo *info, Value kind, Value class_name, Value selector,
+                               const char *text, Value *out) {
+    if (info == &KINDS[ERR_resource_error] && !text) return string_from_cstring(p, info->without, out);
+    Text message = TEXT_INIT;
+    message_text(p->vm, &message, info, kind, class_name, selector, text);
+    return text_to_string(p, &message, out);
+}
+
 static Value make(Process *p, uint32_t class_id, const KindInfo *info, Value kind, Value class_name,
                   Value selector, const char *text, const char *hint, Value details) {
     Value roots[ROOT_COUNT] = {V_NIL, V_NIL, details, V_NIL}, exception = V_HOLE;
-    Text message = TEXT_INIT;
-    message_text(p->vm, &message, info, kind, class_name, selector, text);
     RootSpan span;
     roots_push(p, &span, roots, ROOT_COUNT);
     roots[ROOT_TRACE] = error_trace(p);
-    if (text_to_string(p, &message, &roots[ROOT_MESSAGE]) == PRIM_OK &&
+    if (make_message(p, info, kind, class_name, selector, text, &roots[ROOT_MESSAGE]) == PRIM_OK &&
         (!hint || string_from_cstring(p, hint, &roots[ROOT_HINT]) == PRIM_OK))
         exception = instantiate(p, class_id, kind, class_name, selector, roots);
     roots_pop(p, &span);
