@@ -1,4 +1,5 @@
-/* Native memory. mimalloc in release builds; libc with BT_ALLOC_LIBC (sanitizers, valgrind). NULL on failure, always checked. */
+/* Native memory. mimalloc in release builds; libc with BT_ALLOC_LIBC (sanitizers, valgrind). NULL on failure,
+ * always checked. */
 #ifndef BT_VM_ALLOC_H
 #define BT_VM_ALLOC_H
 #include <stddef.h>

@@ -33,7 +33,8 @@ enum {
 static inline uint64_t *object_words(Value v) { return (uint64_t *)(uintptr_t)v; }
 static inline uint64_t object_header(Value v) { return *object_words(v); }
 static inline uint64_t header_make(uint32_t class_id, ObjectKind kind, unsigned flags, size_t size_words) {
-    return ((uint64_t)class_id << 40) | ((uint64_t)kind << 34) | ((uint64_t)flags << 29) | ((uint64_t)size_words << 1);
+    return ((uint64_t)class_id << 40) | ((uint64_t)kind << 34) | ((uint64_t)flags << 29) |
+           ((uint64_t)size_words << 1);
 }
 static inline uint32_t header_class(uint64_t h) { return (uint32_t)(h >> 40); }
 static inline ObjectKind header_kind(uint64_t h) { return (ObjectKind)((h >> 34) & 0x3f); }
@@ -42,7 +43,9 @@ static inline size_t header_size(uint64_t h) { return (size_t)(h >> 1) & 0xfffff
 static inline ObjectKind object_kind(Value v) { return header_kind(object_header(v)); }
 static inline uint32_t object_class(Value v) { return header_class(object_header(v)); }
 static inline size_t object_size(Value v) { return header_size(object_header(v)); }
-static inline bool value_is_kind(Value v, ObjectKind kind) { return value_is_ptr(v) && object_kind(v) == kind; }
+static inline bool value_is_kind(Value v, ObjectKind kind) {
+    return value_is_ptr(v) && object_kind(v) == kind;
+}
 static inline Value value_from_object(uint64_t *words) { return (Value)(uintptr_t)words; }
 /* Word i of an object as a Value; word 0 is the header. */
 static inline Value object_at(Value v, size_t i) { return object_words(v)[i]; }
@@ -50,12 +53,21 @@ static inline Value object_at(Value v, size_t i) { return object_words(v)[i]; }
 #define CONS_HEAD(v) object_at((v), 1)
 #define CONS_TAIL(v) object_at((v), 2)
 
-/* Word indexes of a CLOSURE. self is the receiver of the home method; home class is a class object when the block was
- * written in a class method (ADR 0109: identity by name), else nil; carrier base is the index of the home frame's first
- * carrier in process->carriers, nil if the block writes no outer local. */
-enum { CLOSURE_FN = 1, CLOSURE_SELF, CLOSURE_HOME_PID, CLOSURE_HOME_SERIAL, CLOSURE_CARRIERS, CLOSURE_HOME_CLASS, CLOSURE_CAPTURES };
+/* Word indexes of a CLOSURE. self is the receiver of the home method; home class is a class object when the
+ * block was written in a class method (ADR 0109: identity by name), else nil; carrier base is the index of
+ * the home frame's first carrier in process->carriers, nil if the block writes no outer local. */
+enum {
+    CLOSURE_FN = 1,
+    CLOSURE_SELF,
+    CLOSURE_HOME_PID,
+    CLOSURE_HOME_SERIAL,
+    CLOSURE_CARRIERS,
+    CLOSURE_HOME_CLASS,
+    CLOSURE_CAPTURES
+};
 
-/* Word indexes (slots from 1) of every instance of Exception and its subclasses, before the subclass's own fields. */
+/* Word indexes (slots from 1) of every instance of Exception and its subclasses, before the subclass's own
+ * fields. */
 enum {
     EXC_MESSAGE = 1, /* String */
     EXC_KIND,        /* Symbol */

@@ -32,8 +32,9 @@ _Static_assert(sizeof(Frame) == 8 * FRAME_WORDS, "FRAME_WORDS is the header of a
 enum {
     FRAME_NEW_SEGMENT = 1,
     FRAME_CARRIERS = 2,
-    FRAME_BASE = 4,   /* no caller: its answer ends the message being served, or the process */
-    FRAME_RESUME = 8, /* the caller does not simply want the answer in register a of the instruction that waits */
+    FRAME_BASE = 4, /* no caller: its answer ends the message being served, or the process */
+    FRAME_RESUME =
+        8, /* the caller does not simply want the answer in register a of the instruction that waits */
     FRAME_TAILED = 16 /* has replaced callers: see elided_ring */
 };
 
@@ -55,7 +56,8 @@ typedef struct ClassVarHome {
     Value live;          /* its record, V_HOLE outside an invocation */
     Value entry;         /* the record as it was at entry: the committed map while an invocation runs */
     Value committed;     /* class processes, between invocations */
-    const struct SlotLayout *layout; /* slot names of live, entry and committed; NULL before the first record */
+    const struct SlotLayout
+        *layout;         /* slot names of live, entry and committed; NULL before the first record */
     uint32_t view_class; /* read-only snapshot installed by with_snapshot, 0 = none */
     Value view;
 } ClassVarHome;
@@ -67,7 +69,8 @@ typedef struct ClassVarHome {
 typedef struct ElidedCall {
     const Function *fn;
     uint32_t line;  /* index of the instruction that sent */
-    uint32_t frame; /* tag of the frame it had (vm/trace.c), ELIDED_FIRST: the first that its activation replaced */
+    uint32_t frame; /* tag of the frame it had (vm/trace.c), ELIDED_FIRST: the first that its activation
+                       replaced */
 } ElidedCall;
 
 struct Process {
@@ -78,11 +81,11 @@ struct Process {
     BtVm *vm;
     Scheduler *scheduler; /* that runs it now */
     Value pid;
-    Value self_ref;       /* actor: its ACTOR_REF; class process: its class object; else nil */
-    Value state;          /* actor: record of fields; else V_HOLE */
+    Value self_ref; /* actor: its ACTOR_REF; class process: its class object; else nil */
+    Value state;    /* actor: record of fields; else V_HOLE */
     const struct SlotLayout *state_layout; /* slot names of state; NULL before birth */
-    Value carriers;       /* record of open carriers; V_HOLE before the first */
-    uint32_t carrier_top; /* first free carrier */
+    Value carriers;                        /* record of open carriers; V_HOLE before the first */
+    uint32_t carrier_top;                  /* first free carrier */
     ClassVarHome class_vars;
     Value exception; /* pending error, V_HOLE if none */
     PendingKind pending;
@@ -92,12 +95,13 @@ struct Process {
     struct {
         Value receiver, selector, args[PRIM_SEND_MAX];
         unsigned argc;
-        bool has_timeout;         /* timeout_us is the limit if it becomes a call to another process (< 0: none) */
+        bool has_timeout; /* timeout_us is the limit if it becomes a call to another process (< 0: none) */
         int64_t timeout_us;
-        const Method *method;     /* not NULL: run this method on the receiver, no lookup */
-        bool call_block;          /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup */
-    } send;                 /* PRIM_SEND; prim_send fills all of it, has_timeout, method and call_block cleared */
-    Value resume_value;     /* answer of what it waited for */
+        const Method *method; /* not NULL: run this method on the receiver, no lookup */
+        bool call_block; /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup
+                          */
+    } send;             /* PRIM_SEND; prim_send fills all of it, has_timeout, method and call_block cleared */
+    Value resume_value; /* answer of what it waited for */
     StackSegment *segments; /* current segment first */
     size_t stack_words, stack_limit_words;
     struct ElidedCall
@@ -105,11 +109,12 @@ struct Process {
     uint32_t
         elided_count; /* ever noted; the last ELIDED_CALLS of them are in the ring at [i % ELIDED_CALLS] */
     ProcessRole role;
-    bool call_retried; /* the callee died before it began; the send is made once more */
+    bool call_retried;    /* the callee died before it began; the send is made once more */
     Message *serving;     /* the request being answered, NULL if none */
     Value rollback_state; /* actor: state at entry of the message being served */
-    uint32_t init_next;   /* class process: next class variable whose initial value is to be computed (vm/serve.c) */
-    Value dictionary;     /* process dictionary (a Dictionary), nil if empty */
+    uint32_t
+        init_next; /* class process: next class variable whose initial value is to be computed (vm/serve.c) */
+    Value dictionary; /* process dictionary (a Dictionary), nil if empty */
     uint64_t reductions_total;
     /* --- cross-thread: state word, mailbox, links (vm/mailbox.h, vm/sched.h) --- */
     ProcessLink link;

@@ -131,7 +131,8 @@ static Step dispatch_message(Process *p, unsigned mode) {
     return send_values(p, m->selector, window, m->argc, mode);
 }
 
-/* What handleInfo: gets when a watched process has ended: {#DOWN, reference, #process, pid, reason}. V_HOLE: no memory. */
+/* What handleInfo: gets when a watched process has ended: {#DOWN, reference, #process, pid, reason}. V_HOLE:
+ * no memory. */
 static Value down_tuple(Process *p) {
     Value down = symbol_intern(p->vm, "DOWN", 4), process = symbol_intern(p->vm, "process", 7);
     if (down == V_HOLE || process == V_HOLE || !heap_reserve(p, 6)) return V_HOLE;

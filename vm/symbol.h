@@ -1,5 +1,6 @@
-/* Symbols: interned text, numbered. Owner: the VM. Interning takes the table's lock; reading text of a known index takes none
- * (entries never move or go). Text made into symbols at run time is bounded by vm->max_symbols. */
+/* Symbols: interned text, numbered. Owner: the VM. Interning takes the table's lock; reading text of a known
+ * index takes none (entries never move or go). Text made into symbols at run time is bounded by
+ * vm->max_symbols. */
 #ifndef BT_VM_SYMBOL_H
 #define BT_VM_SYMBOL_H
 

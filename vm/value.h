@@ -43,7 +43,9 @@ static inline bool value_is_int(Value v) { return (v & 1u) != 0; }
 static inline bool value_is_ptr(Value v) { return (v & TAG_MASK) == TAG_PTR; }
 static inline bool value_is_flonum(Value v) { return (v & TAG_MASK) == TAG_FLOAT; }
 static inline bool value_is_pid(Value v) { return (v & TAG_MASK) == TAG_PID; }
-static inline bool value_is_special(Value v, unsigned sub) { return (v & 0xffu) == ((sub << 3) | TAG_SPECIAL); }
+static inline bool value_is_special(Value v, unsigned sub) {
+    return (v & 0xffu) == ((sub << 3) | TAG_SPECIAL);
+}
 static inline bool value_is_symbol(Value v) { return value_is_special(v, SUB_SYMBOL); }
 static inline bool value_is_class(Value v) { return value_is_special(v, SUB_CLASS); }
 static inline bool value_is_meta(Value v) { return value_is_special(v, SUB_META); }
@@ -67,8 +69,8 @@ static inline Value value_from_pid(uint32_t slot, uint32_t generation) {
 static inline uint32_t pid_slot(Value v) { return (uint32_t)(v & 0xffffffffu) >> 3; }
 static inline uint32_t pid_generation(Value v) { return (uint32_t)(v >> 32); }
 
-/* Immediate floats after Spur: the sign rotated to the bottom, the exponent rebased so that the common range needs
- * three bits less. Zero (either sign) is kept as it is. */
+/* Immediate floats after Spur: the sign rotated to the bottom, the exponent rebased so that the common range
+ * needs three bits less. Zero (either sign) is kept as it is. */
 #define FLONUM_EXPONENT_BASE ((uint64_t)896 << 53)
 static inline bool flonum_encode(double d, Value *out) {
     uint64_t bits;

@@ -2,7 +2,8 @@
 #include "vm/process.h"
 #include <string.h>
 
-#define PRIMITIVE(name, function, argc) PrimStatus function(Process *p, Value *args, unsigned count, Value *result);
+#define PRIMITIVE(name, function, argc)                                                                      \
+    PrimStatus function(Process *p, Value *args, unsigned count, Value *result);
 #include "vm/prims/primitives.def"
 #undef PRIMITIVE
 
@@ -15,6 +16,7 @@ const unsigned PRIM_COUNT = sizeof PRIM_TABLE / sizeof *PRIM_TABLE;
 
 int prim_find(const char *name, size_t length) {
     for (unsigned i = 0; i < PRIM_COUNT; i++)
-        if (strlen(PRIM_TABLE[i].name) == length && memcmp(PRIM_TABLE[i].name, name, length) == 0) return (int)i;
+        if (strlen(PRIM_TABLE[i].name) == length && memcmp(PRIM_TABLE[i].name, name, length) == 0)
+            return (int)i;
     return -1;
 }
