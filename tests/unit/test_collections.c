@@ -82,6 +82,17 @@ START_TEST(test_lists) {
         assert_counts(list_take(p, root[A], n / 2), n / 2);
         assert_counts(list_take(p, root[A], n + 1), n);
         ck_assert_uint_eq(list_length(list_drop(root[A], n / 3)), n - n / 3);
+        root[B] = list_reverse(p, root[A]);
+        root[B] = list_turn(p, root[B]);
+        assert_counts(root[B], n);
+        root[C] = V_EMPTY_LIST; /* cells of two ages */
+        for (size_t i = 0; i < n; i++) {
+            if (i == n / 2) ck_assert(heap_collect(p, 0, false));
+            root[C] = list_cons(p, number((int64_t)i), root[C]);
+        }
+        root[C] = list_turn(p, root[C]);
+        ck_assert(heap_collect(p, 0, false));
+        assert_counts(root[C], n);
         root[B] = list_take(p, root[A], n / 2);
         root[B] = list_concat(p, root[B], list_drop(root[A], n / 2));
         assert_counts(root[B], n);
