@@ -110,29 +110,29 @@ typedef enum {
     CONSTRUCT_KIND_COUNT
 } IrConstructKind;
 
+/* Packed: a unit is walked several times, and what that costs is memory. */
 typedef struct IrStmt {
-    IrStmtKind kind;
-    Span span;
+    IrStmtKind kind : 8;
+    IrOp op : 8; /* BIND */
+    IrConstructKind construct_kind : 8;
+    uint8_t
+        flags; /* BIND sends: SITE_*; IR_TAIL if the send stands in tail position and its frame allows it */
     uint32_t temp; /* BIND, SNAP, CONSTRUCT: the temp bound */
-    IrOp op;       /* BIND */
+    uint32_t imm;  /* BIND: constant, function, integer or name (constant index) as the op's row says; FAIL:
+                      see  opcode RAISE/MATCHFAIL */
     uint32_t operand_count;
     IrAtom *operands; /* BIND, CONSTRUCT; RETURN, NONLOCAL: one; SET: one (the value); FAIL: at most one */
-    uint32_t imm; /* BIND: constant, function, integer or name (constant index) as the op's row says; FAIL:
-                     see opcode RAISE/MATCHFAIL */
-    uint8_t
-        flags; /* BIND sends: SITE_* ; IR_TAIL if the send stands in tail position and its frame allows it */
     uint32_t local, version; /* SNAP (source), SET, REBIND (target) */
     uint32_t construct;      /* CONSTRUCT: own id; REBIND, DISCARD: the construct read */
-    IrConstructKind construct_kind;
-    bool negate;
-    uint32_t index_local;   /* COUNT */
-    uint32_t exception;     /* ONDO: temp that holds the exception in the handler */
-    bool snapshot, restore; /* ONDO, ENSURE: the two halves of the region; always true in well-formed IR */
-    uint32_t thread_count;
+    uint32_t position;       /* emit's own: place in program order */
+    Span span;
+    uint32_t thread_count, frame_count;
     uint32_t *threads; /* CONSTRUCT: locals it hands out */
-    uint32_t frame_count;
     IrFrame **frames;
-    uint32_t position; /* emit's own: place in program order */
+    uint32_t index_local; /* COUNT */
+    uint32_t exception;   /* ONDO: temp that holds the exception in the handler */
+    bool negate, snapshot,
+        restore; /* ONDO, ENSURE: the two halves of the region; always true in well-formed IR */
 } IrStmt;
 enum { IR_TAIL = 0x80 };
 /* FAIL: which one stands in `flags`; operand 0 is the value for the first two, imm the constant (string) with

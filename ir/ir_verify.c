@@ -24,7 +24,7 @@ static const char *frame_name(const Verify *v) {
 void finding(Verify *v, IrVerifyError error, const IrStmt *s, const char *format, ...) {
     v->failed = true;
     if (v->findings >= MAX_FINDINGS) return;
-    v->findings++;
+    v->stop = ++v->findings == MAX_FINDINGS;
     char detail[200], text[STMT_TEXT] = "";
     va_list arguments;
     va_start(arguments, format);
@@ -88,34 +88,33 @@ static void mint_version(Verify *v, const IrStmt *s, uint32_t local, uint32_t ve
     l->by_rebind = s->kind == STMT_REBIND;
 }
 
-void verify_push(Verify *v, VerifyStack *stack, uint32_t item) {
-    if (stack->count == stack->capacity) {
-        uint32_t capacity = stack->capacity ? stack->capacity * 2 : 64;
-        uint32_t *items = realloc(stack->items, capacity * sizeof *items);
-        if (!items) {
-            v->no_memory = true;
-            return;
-        }
-        stack->items = items;
-        stack->capacity = capacity;
-    }
-    stack->items[stack->count++] = item;
+bool verify_grow(Verify *v, VerifyStack *stack) {
+    uint32_t capacity = stack->capacity ? stack->capacity * 2 : 64;
+    uint32_t *items = realloc(stack->items, capacity * sizeof *items);
+    if (!items) return v->no_memory = v->stop = true, false;
+    stack->items = items;
+    stack->capacity = capacity;
+    return true;
 }
 
 /* ---- atoms and temps ---- */
 
-void verify_atom(Verify *v, const IrStmt *s, IrAtom atom, bool operand_of_many) {
+/* An atom that is not simply what is visible here: says what is wrong with it. */
+void verify_strange_atom(Verify *v, const IrStmt *s, const IrAtom *at) {
+    IrAtom atom = *at;
     if (atom.kind == ATOM_TEMP) {
         if (atom.index >= v->fn->temp_count)
             finding(v, VERIFY_MalformedNode, s, "temp t%u of %u", atom.index, v->fn->temp_count);
-        else if (v->temps[atom.index] != TEMP_VISIBLE)
+        else
             finding(v, VERIFY_UnboundVersion, s, "t%u is not bound here", atom.index);
     } else if (atom.kind == ATOM_LOCAL) {
         if (!valid_local(v, s, atom.index)) return;
         if (v->fn->locals[atom.index].mode == LOCAL_CARRIER)
             finding(v, VERIFY_LocalRebindModeMismatch, s, "%s lies in a carrier and is read without a snap",
                     local_name(v, atom.index));
-        read_version(v, s, atom.index, atom.version, operand_of_many);
+        bool operand =
+            s && s->kind == STMT_BIND && at >= s->operands && at + 1 < s->operands + s->operand_count;
+        read_version(v, s, atom.index, atom.version, operand);
     } else if (atom.kind > ATOM_INT) {
         finding(v, VERIFY_MalformedNode, s, "atom of kind %u", (unsigned)atom.kind);
     }
@@ -126,14 +125,12 @@ void verify_bind_temp(Verify *v, const IrStmt *s, uint32_t temp) {
         finding(v, VERIFY_MalformedNode, s, "temp t%u of %u", temp, v->fn->temp_count);
         return;
     }
-    if (v->temps[temp] != TEMP_UNBOUND) finding(v, VERIFY_NonLinearVersion, s, "t%u is bound twice", temp);
-    v->temps[temp] = TEMP_VISIBLE;
-    verify_push(v, &v->bound_temps, temp);
+    if (v->temps[temp]) finding(v, VERIFY_NonLinearVersion, s, "t%u is bound twice", temp);
+    v->temps[temp] = v->scope;
 }
 
 static void verify_operands(Verify *v, const IrStmt *s) {
-    for (uint32_t i = 0; i < s->operand_count; i++)
-        verify_atom(v, s, s->operands[i], s->kind == STMT_BIND && i + 1 < s->operand_count);
+    for (const IrAtom *at = s->operands, *end = at + s->operand_count; at < end; at++) verify_atom(v, s, at);
 }
 
 /* ---- frames ---- */
@@ -177,8 +174,7 @@ static void bind_index(Verify *v, const IrStmt *s) {
     verify_push(v, &v->bound_locals, s->index_local);
 }
 
-static void leave_frame(Verify *v, uint32_t temps, uint32_t locals, uint32_t saved) {
-    while (v->bound_temps.count > temps) v->temps[v->bound_temps.items[--v->bound_temps.count]] = TEMP_GONE;
+static void leave_frame(Verify *v, uint32_t locals, uint32_t saved) {
     while (v->bound_locals.count > locals) {
         LocalState *l = &v->locals[v->bound_locals.items[--v->bound_locals.count]];
         l->current = UNBOUND;
@@ -192,42 +188,6 @@ static void leave_frame(Verify *v, uint32_t temps, uint32_t locals, uint32_t sav
         l->access = entry[2];
         l->by_rebind = false;
     }
-}
-
-static bool leaves(IrStmtKind kind) {
-    return kind == STMT_RETURN || kind == STMT_NONLOCAL || kind == STMT_FAIL;
-}
-
-static void verify_statements(Verify *v, const IrFrame *frame) {
-    for (uint32_t i = 0; i < frame->stmt_count && !v->no_memory && v->findings < MAX_FINDINGS; i++) {
-        const IrStmt *s = frame->stmts[i];
-        if (leaves(s->kind) && (i + 1 < frame->stmt_count || !frame->ends))
-            finding(v, VERIFY_MalformedNode, s, "it leaves the frame, but the frame goes on");
-        v->index = i;
-        verify_stmt(v, s);
-    }
-    if (frame->ends && (!frame->stmt_count || !leaves(frame->stmts[frame->stmt_count - 1]->kind)))
-        finding(v, VERIFY_MalformedNode, NULL, "a frame that ends without leaving");
-}
-
-/* `construct` is NULL for the body of a function. */
-void verify_frame(Verify *v, const IrFrame *frame, const IrStmt *construct) {
-    if (++v->depth > IR_MAX_DEPTH) {
-        finding(v, VERIFY_MalformedNode, construct, "frames nest deeper than %d", IR_MAX_DEPTH);
-        v->depth--;
-        return;
-    }
-    const IrFrame *outer = v->frame;
-    uint32_t temps = v->bound_temps.count, locals = v->bound_locals.count, saved = v->saved.count;
-    v->frame = frame;
-    for (uint32_t i = 0; i < frame->thread_count; i++) thread_local_in(v, construct, frame->threads[i]);
-    if (construct && construct->construct_kind == CONSTRUCT_COUNT) bind_index(v, construct);
-    if (frame->kind == FRAME_Handler && construct) verify_bind_temp(v, construct, construct->exception);
-    verify_statements(v, frame);
-    if (!frame->ends) verify_atom(v, NULL, frame->value, false);
-    leave_frame(v, temps, locals, saved);
-    v->frame = outer;
-    v->depth--;
 }
 
 /* ---- statements ---- */
@@ -248,7 +208,13 @@ static void verify_snap(Verify *v, const IrStmt *s) {
     verify_bind_temp(v, s, s->temp);
 }
 
+static void verify_leaving(Verify *v, const IrStmt *s) {
+    if (v->index + 1 < v->frame->stmt_count || !v->frame->ends)
+        finding(v, VERIFY_MalformedNode, s, "it leaves the frame, but the frame goes on");
+}
+
 static void verify_return(Verify *v, const IrStmt *s) {
+    verify_leaving(v, s);
     if (s->operand_count != 1)
         finding(v, VERIFY_MalformedNode, s, "%u values are returned", s->operand_count);
     bool block = v->fn->kind == FN_BLOCK;
@@ -263,13 +229,14 @@ static void verify_return(Verify *v, const IrStmt *s) {
 }
 
 static void verify_fail(Verify *v, const IrStmt *s) {
+    verify_leaving(v, s);
     if (s->flags > FAIL_STATEFUL_BLOCK || s->operand_count > 1)
         finding(v, VERIFY_MalformedNode, s, "failure %u with %u operands", s->flags, s->operand_count);
     else if (s->flags >= FAIL_COMPILE_ERROR && !const_is(v, s->imm, BC_STRING))
         finding(v, VERIFY_MalformedNode, s, "a failure without a text");
 }
 
-void verify_stmt(Verify *v, const IrStmt *s) {
+static inline void verify_stmt(Verify *v, const IrStmt *s) {
     if (s->operand_count && s->kind != STMT_CONSTRUCT) verify_operands(v, s);
     switch (s->kind) {
     case STMT_BIND: verify_bind(v, s); break;
@@ -298,13 +265,66 @@ void verify_stmt(Verify *v, const IrStmt *s) {
     }
 }
 
+/* ---- bodies of frames ---- */
+
+static bool leaves(IrStmtKind kind) {
+    return kind == STMT_RETURN || kind == STMT_NONLOCAL || kind == STMT_FAIL;
+}
+
+static void verify_statements(Verify *v, const IrFrame *frame) {
+    for (uint32_t i = 0; i < frame->stmt_count && !v->stop; i++) {
+        const IrStmt *s = frame->stmts[i];
+        v->index = i;
+        verify_stmt(v, s);
+    }
+    if (frame->ends && (!frame->stmt_count || !leaves(frame->stmts[frame->stmt_count - 1]->kind)))
+        finding(v, VERIFY_MalformedNode, NULL, "a frame that ends without leaving");
+}
+
+static bool open_scope(Verify *v) {
+    v->scope = ++v->scopes;
+    if (v->scope >= v->open_capacity) {
+        uint32_t capacity = v->open_capacity ? v->open_capacity * 2 : 256;
+        uint8_t *open = realloc(v->open, capacity);
+        if (!open) return v->no_memory = v->stop = true, false;
+        v->open = open;
+        v->open_capacity = capacity;
+    }
+    v->open[0] = 0; /* of temps that are not bound yet */
+    v->open[v->scope] = 1;
+    return true;
+}
+
+/* `construct` is NULL for the body of a function. */
+void verify_frame(Verify *v, const IrFrame *frame, const IrStmt *construct) {
+    if (++v->depth > IR_MAX_DEPTH) {
+        finding(v, VERIFY_MalformedNode, construct, "frames nest deeper than %d", IR_MAX_DEPTH);
+        v->depth--;
+        return;
+    }
+    const IrFrame *outer = v->frame;
+    uint32_t locals = v->bound_locals.count, saved = v->saved.count, scope = v->scope;
+    v->frame = frame;
+    if (!open_scope(v)) return;
+    for (uint32_t i = 0; i < frame->thread_count; i++) thread_local_in(v, construct, frame->threads[i]);
+    if (construct && construct->construct_kind == CONSTRUCT_COUNT) bind_index(v, construct);
+    if (frame->kind == FRAME_Handler && construct) verify_bind_temp(v, construct, construct->exception);
+    verify_statements(v, frame);
+    if (!frame->ends) verify_atom(v, NULL, &frame->value);
+    leave_frame(v, locals, saved);
+    v->open[v->scope] = 0;
+    v->scope = scope;
+    v->frame = outer;
+    v->depth--;
+}
+
 /* ---- functions ---- */
 
 static bool prepare(Verify *v) {
     const IrFunction *fn = v->fn;
     if (fn->temp_count > v->temp_capacity) {
         free(v->temps);
-        v->temps = malloc(fn->temp_count);
+        v->temps = malloc(fn->temp_count * sizeof *v->temps);
         v->temp_capacity = v->temps ? fn->temp_count : 0;
     }
     if (fn->local_count > v->local_capacity) {
@@ -320,9 +340,10 @@ static bool prepare(Verify *v) {
     v->no_memory = fn->temp_count > v->temp_capacity || fn->local_count > v->local_capacity ||
                    fn->construct_count > v->construct_capacity;
     if (v->no_memory) return false;
-    if (fn->temp_count) memset(v->temps, TEMP_UNBOUND, fn->temp_count);
+    if (fn->temp_count) memset(v->temps, 0, fn->temp_count * sizeof *v->temps);
     if (fn->construct_count) memset(v->constructs, 0, fn->construct_count);
-    v->bound_temps.count = v->bound_locals.count = v->saved.count = 0;
+    v->bound_locals.count = v->saved.count = 0;
+    v->scope = v->scopes = 0;
     v->expected_rebinds = v->depth = v->index = 0;
     v->expected_discard = v->nonlocal = false;
     v->frame = NULL;
@@ -333,7 +354,9 @@ static void verify_local(Verify *v, uint32_t i) {
     const IrFunction *fn = v->fn;
     const IrLocal *local = &fn->locals[i];
     bool bound = i < fn->param_count || local->mode == LOCAL_BINDING || local->outer;
-    v->locals[i] = (LocalState){.current = bound ? 0 : UNBOUND, .access = bound ? 1 : UNBOUND};
+    v->locals[i] = (LocalState){.current = bound ? 0 : UNBOUND,
+                                .access = bound ? 1 : UNBOUND,
+                                .no_operand = local->mode == LOCAL_CARRIER};
     if (local->mode > LOCAL_BINDING || local->family > FAMILY_SELFVT ||
         (i < fn->param_count && local->mode != LOCAL_REGISTER))
         finding(v, VERIFY_MalformedNode, NULL, "local %u is neither register, carrier nor binding", i);
@@ -351,7 +374,8 @@ static void verify_local(Verify *v, uint32_t i) {
 static bool function_is_sound(Verify *v) {
     const IrFunction *fn = v->fn;
     if (!fn->body || fn->kind > FN_BLOCK || fn->home_kind > FN_BLOCK || fn->param_count > fn->local_count ||
-        fn->param_count > (fn->kind == FN_SCRIPT ? 0 : MAX_PARAMS) || fn->capture_count >= BC_NO_CAPTURE ||
+        fn->param_count > (fn->kind == FN_SCRIPT ? 0 : MAX_PARAMS) || fn->temp_count > MAX_TEMPS ||
+        fn->construct_count > MAX_TEMPS || fn->capture_count >= BC_NO_CAPTURE ||
         (fn->capture_count && fn->kind != FN_BLOCK))
         finding(v, VERIFY_MalformedNode, NULL, "the description of the function contradicts itself");
     else if (fn->body->kind != (fn->kind == FN_BLOCK ? FRAME_BlockBody : FRAME_MethodBody) &&
@@ -396,7 +420,7 @@ static void verify_end(Verify *v) {
     free(v->locals);
     free(v->constructs);
     free(v->creators);
-    free(v->bound_temps.items);
+    free(v->open);
     free(v->bound_locals.items);
     free(v->saved.items);
 }

@@ -1,6 +1,4 @@
 /* The verifier's reading of the tables: operations, constructs, closures. */
-#include <string.h>
-
 #include "ir/verify_internal.h"
 
 bool const_is(const Verify *v, uint32_t index, BcConstKind kind) {
@@ -14,8 +12,6 @@ static bool is_send(IrOp op) {
 }
 
 static bool operand_count_fits(const IrStmt *s) {
-    const IrOpInfo *op = &IR_OPS[s->op];
-    if (op->operands != OPERANDS_ANY) return s->operand_count == (uint32_t)op->operands;
     if (is_send(s->op) || s->op == IR_CONSTAIL) return s->operand_count > 0;
     return s->op != IR_DICT || s->operand_count % 2 == 0;
 }
@@ -41,8 +37,10 @@ static bool number_fits(const Verify *v, const IrStmt *s) {
     }
 }
 
-static bool imm_fits(const Verify *v, const IrStmt *s) {
-    switch (IR_OPS[s->op].imm) {
+static inline bool imm_fits(const Verify *v, const IrStmt *s) {
+    char kind = IR_OPS[s->op].imm;
+    if (kind == '-') return true;
+    switch (kind) {
     case 'C': return s->imm < v->unit->const_count;
     case 'N':
     case 'T': return const_is(v, s->imm, BC_SYMBOL);
@@ -108,7 +106,7 @@ static void verify_closure(Verify *v, const IrStmt *s) {
         if (!capture_fits(v, &block->captures[i]))
             finding(v, VERIFY_MalformedNode, s, "capture %u of the block names nothing", i);
         else if (block->captures[i].kind == CAP_REGISTER)
-            verify_atom(v, s, block->capture_atoms[i], false);
+            verify_atom(v, s, &block->capture_atoms[i]);
     }
 }
 
@@ -137,13 +135,14 @@ void verify_home(Verify *v, uint32_t function) {
 void verify_bind(Verify *v, const IrStmt *s) {
     if (s->op >= IR_OP_COUNT)
         finding(v, VERIFY_MalformedNode, NULL, "operation %u", (unsigned)s->op);
-    else if (!operand_count_fits(s))
+    else if (IR_OPS[s->op].operands != (int)s->operand_count &&
+             (IR_OPS[s->op].operands != OPERANDS_ANY || !operand_count_fits(s)))
         finding(v, VERIFY_MalformedNode, s, "%u operands", s->operand_count);
     else if (!imm_fits(v, s))
         finding(v, VERIFY_MalformedNode, s, "its immediate operand names nothing");
     else if (s->op == IR_CLOSURE)
         verify_closure(v, s);
-    else if (strchr(IR_OPS[s->op].effects, 'H'))
+    else if (s->op >= IR_GETSTATE && s->op <= IR_HASCV)
         verify_home_access(v, s);
     verify_bind_temp(v, s, s->temp);
 }
@@ -210,7 +209,8 @@ static void verify_discard(Verify *v, const IrStmt *s, uint32_t index) {
         finding(v, VERIFY_DiscardOutsideMethodBody, stmt_at(v, index + 1),
                 "only the last expression of a method may drop what it rebinds");
     for (uint32_t i = 0; i < s->thread_count; i++)
-        if (s->threads[i] < v->fn->local_count) v->locals[s->threads[i]].discarded = true;
+        if (s->threads[i] < v->fn->local_count)
+            v->locals[s->threads[i]].discarded = v->locals[s->threads[i]].no_operand = true;
 }
 
 static void verify_rebinds(Verify *v, const IrStmt *s, uint32_t index) {
@@ -235,7 +235,7 @@ static void verify_rebinds(Verify *v, const IrStmt *s, uint32_t index) {
 
 void verify_construct(Verify *v, const IrStmt *s) {
     if (!construct_is_sound(v, s)) return;
-    for (uint32_t i = 0; i < s->operand_count; i++) verify_atom(v, s, s->operands[i], false);
+    for (uint32_t i = 0; i < s->operand_count; i++) verify_atom(v, s, &s->operands[i]);
     bool region = s->construct_kind == CONSTRUCT_ONDO || s->construct_kind == CONSTRUCT_ENSURE;
     if (region && (!s->snapshot || !s->restore))
         finding(v, VERIFY_CatchWithoutClassVarRestore, s, "%s is missing",
