@@ -195,7 +195,7 @@ typedef struct {
     NodeList body;
     bool is_sealed, is_internal, is_class_side;
     bool is_generated; /* by the compiler: may bear a name of the library */
-    Node *expect; /* EXPECT, or NULL */
+    Node *expect;      /* EXPECT, or NULL */
     Text doc;
     void *facts;
 } MethodDecl;

@@ -1,4 +1,5 @@
-/* The core's only way to the compiler: a table of functions that vm/api sets. NULL entries: no compiler in this VM. */
+/* The core's only way to the compiler: a table of functions that vm/api sets. NULL entries: no compiler in
+ * this VM. */
 #ifndef BT_VM_COMPILE_SERVICE_H
 #define BT_VM_COMPILE_SERVICE_H
 
@@ -7,10 +8,13 @@
 
 typedef struct BtVm BtVm;
 typedef struct {
-    /* Source text to a verified, emitted unit, or NULL with diagnostics. bindings: names of session variables that exist. */
-    BcUnit *(*compile)(BtVm *vm, const char *name, const char *source, size_t length, const BcText *bindings, uint32_t binding_count, DiagList *diags);
+    /* Source text to a verified, emitted unit, or NULL with diagnostics. bindings: names of session variables
+     * that exist. */
+    BcUnit *(*compile)(BtVm *vm, const char *name, const char *source, size_t length, const BcText *bindings,
+                       uint32_t binding_count, DiagList *diags);
     /* One method text for a class (compile:source:, ClassBuilder). */
-    BcUnit *(*compile_method)(BtVm *vm, const char *class_name, bool class_side, const char *source, size_t length, DiagList *diags);
+    BcUnit *(*compile_method)(BtVm *vm, const char *class_name, bool class_side, const char *source,
+                              size_t length, DiagList *diags);
 } CompileService;
 
 #endif

@@ -19,13 +19,14 @@ struct BtVm {
     size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
     bool no_tail_calls, seeded;
     uint64_t seed;
-    _Atomic bool failed;        /* a VM structure could not be had: processes stop, API calls answer so */
-    _Atomic int exit_status;    /* >= 0 once Program exit: or System halt: was sent, else -1 */
+    _Atomic bool failed;     /* a VM structure could not be had: processes stop, API calls answer so */
+    _Atomic int exit_status; /* >= 0 once Program exit: or System halt: was sent, else -1 */
     /* stress switches (models.md 2.8), read once from the environment by vm_new of stress builds */
     bool gc_stress, yield_stress, segment_stress;
     uint64_t alloc_fail_at;
-    void (*out)(void *context, const char *bytes, size_t length);  /* program output; NULL = stdout, buffered */
-    void (*log)(void *context, const char *bytes, size_t length);  /* log lines; NULL = stderr */
+    void (*out)(void *context, const char *bytes,
+                size_t length); /* program output; NULL = stdout, buffered */
+    void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL = stderr */
     void *io_context;
     struct Workspace *workspace; /* sessions, globals (vm/api) */
 };
