@@ -120,7 +120,10 @@ static void code_handler(Emit *e, const IrStmt *s, BcRegion *region, uint32_t sn
 
 void code_ondo(Emit *e, const IrStmt *s, Dest dest) {
     Dest inner = dest;
-    if (dest.kind == DEST_RETURN) inner = (Dest){.kind = DEST_REG, .reg = reg_alloc(e), .fresh = true};
+    /* A variable's own register holds its value until the whole answer is known: a
+     * rebind of it inside the body comes home after the body's answer was made. */
+    if (dest.kind == DEST_RETURN || (dest.kind == DEST_REG && !dest.fresh))
+        inner = (Dest){.kind = DEST_REG, .reg = reg_alloc(e), .fresh = true};
     bool move = rebinds_follow(e);
     uint32_t done = label_new(e);
     Region r = region_open(e, s);
@@ -132,10 +135,9 @@ void code_ondo(Emit *e, const IrStmt *s, Dest dest) {
     shadows_free(e, &r);
     code_handler(e, s, region, r.snapshot, inner);
     label_bind(e, done);
-    if (dest.kind == DEST_RETURN) {
-        code_return(e, inner.reg);
-        reg_free(e, inner.reg);
-    }
+    if (dest.kind == DEST_REG) code_move(e, dest.reg, inner.reg);
+    if (dest.kind == DEST_RETURN) code_return(e, inner.reg);
+    if (inner.kind == DEST_REG && (dest.kind != DEST_REG || inner.reg != dest.reg)) reg_free(e, inner.reg);
 }
 
 /* ---- ensure: ---- */
