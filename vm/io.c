@@ -376,10 +376,20 @@ bool io_run_one(BtVm *vm) {
 
 /* ---- life ---- */
 
+/* A closed standard descriptor would be taken by the next file opened, and output would go there: the null
+ * device takes its place. */
+static void plug_standard_descriptors(void) {
+    int fd;
+    do fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) close(fd);
+}
+
 IoThread *io_new(BtVm *vm) {
     IoThread *io = mem_zalloc(sizeof *io);
     if (!io) return NULL;
     io->stop_pipe[0] = io->stop_pipe[1] = -1;
+    plug_standard_descriptors();
     if (pipe2(io->stop_pipe, O_CLOEXEC) != 0) return mem_free(io), NULL;
     if (pthread_mutex_init(&io->console_lock, NULL) != 0 || pthread_mutex_init(&io->lock, NULL) != 0) {
         close(io->stop_pipe[0]);

@@ -134,6 +134,9 @@ void system_answer(Process *target, void *context, Value term);
 /* Program exit: and System halt: the first status stays; every process stops at its next slice end, host
  * waits return false. */
 void vm_request_exit(BtVm *vm, int status);
+/* A VM structure could not be had: every process stops at its next slice end, API calls answer so. Any
+ * thread. */
+void vm_fail(BtVm *vm);
 /* Uniform 64 bits: from the seed in seeded mode, else from the system's entropy. Any thread. */
 uint64_t vm_random(BtVm *vm);
 bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed);

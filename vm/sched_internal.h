@@ -169,7 +169,8 @@ int32_t sched_slice(Scheduler *s);
 void sched_run_slice(Scheduler *s, Process *p);
 static inline bool sched_is_stopping(BtVm *vm) {
     /* relaxed: seen in time; nothing is read on the strength of it */
-    return atomic_load_explicit(&vm->schedulers->halted, memory_order_relaxed);
+    return atomic_load_explicit(&vm->schedulers->halted, memory_order_relaxed) ||
+           atomic_load_explicit(&vm->failed, memory_order_relaxed);
 }
 /* Something a host thread may wait for has happened. */
 void sched_notify_hosts(Schedulers *all);
@@ -249,7 +250,6 @@ static inline Process *process_by_slot(BtVm *vm, uint32_t slot) {
 }
 /* Ends p (RUNNING, owned): answers callers, tells links and monitors, frees. */
 void process_end(Scheduler *s, Process *p);
-void vm_fail(BtVm *vm);
 
 /* ---- relation.c ---- */
 typedef enum { RELATION_LINK, RELATION_WATCHES, RELATION_WATCHED_BY, RELATION_AWAITED_BY } RelationKind;
