@@ -3,7 +3,9 @@
 #include <check.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include "vm/dict.h"
 #include "vm/error.h"
+#include "vm/list.h"
 #include "vm/sched_internal.h"
 
 /* Check's own assertions are for the test's thread, and write to a pipe each time. */
@@ -313,6 +315,11 @@ static RunOutcome serve_by_calling(Process *p, Script *s) {
         return RUN_BLOCKED;
     }
     CHECK(p->exception != V_HOLE);
+    Value details = object_at(p->exception, EXC_DETAILS);
+    Value stack = dict_get(vm, details, symbol_intern(vm, "call_stack", 10));
+    CHECK(CONS_HEAD(stack) == p->pid &&
+          dict_get(vm, details, symbol_intern(vm, "target_pid", 10)) == s->peer);
+    s->sum = list_length(stack);
     s->count++;
     p->exception = V_HOLE;
     call_reply(p, REPLY_VALUE, SYMBOL(error));
@@ -331,6 +338,7 @@ START_TEST(test_cycle_is_found) {
     ck_assert_uint_eq(client.tag, REPLY_VALUE);
     ck_assert(client.answer == SYMBOL(error)); /* through all five, at once */
     ck_assert_uint_eq(actors[4].count, 1);
+    ck_assert_uint_eq(actors[4].sum, 5); /* the whole chain is in the details */
 }
 END_TEST
 
