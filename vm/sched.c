@@ -183,7 +183,7 @@ static Process *pick(Scheduler *s) {
     Process *p = s->next;
     s->next = NULL;
     if (p) return p; /* woken by a timer just now; within a slice `next` is emptied by its end */
-    if (++s->tick % INJECTOR_TICKS == 0 && (p = take_injected(s))) return p;
+    if (s->tick % INJECTOR_TICKS == 0 && (p = take_injected(s))) return p;
     if (s->woken_used > 2 * SLICE_REDUCTIONS) {
         s->woken_used = 0;
         if ((p = ring_pop(&s->expired))) return p;

@@ -20,10 +20,11 @@ enum {
     SPIN_US = 20,        /* search this long before parking; a futex round trip costs as much */
     CHAIN_MAX = 64,      /* callers that wait through hand-off */
     COOLING_TICKS = 4096, /* slices between two looks at them on a scheduler that never parks */
-    COOLING_MAX = 1024,   /* idle processes that may still give memory back */
-    MESSAGE_CACHE = 64,   /* freed small messages a scheduler keeps */
-    MESSAGE_SMALL = 4,    /* arguments that fit a cached message */
-    FREE_BATCH = 64,      /* control blocks moved between a scheduler's free list and the table's */
+    FLUSH_TICKS = 64,   /* slices between two flushes of the console by a busy scheduler: some milliseconds */
+    COOLING_MAX = 1024, /* idle processes that may still give memory back */
+    MESSAGE_CACHE = 64, /* freed small messages a scheduler keeps */
+    MESSAGE_SMALL = 4,  /* arguments that fit a cached message */
+    FREE_BATCH = 64,    /* control blocks moved between a scheduler's free list and the table's */
     SCHEDULERS_MAX = 256,
     SLAB_PROCESSES = 512 /* times 896 bytes: 7 of the 64 KiB slices that mimalloc deals in */
 };

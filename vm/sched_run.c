@@ -4,6 +4,7 @@
  * process in `next` inherit what is left, so a pair that plays ping-pong cannot keep others out. Time limits
  * of calls are armed when the caller really waits: callers that wait through hand-off stand in `chain`; who
  * is answered in the same slice leaves it, the rest is armed when the slice ends. */
+#include "vm/io.h"
 #include "vm/sched_internal.h"
 
 bool sched_may_claim(Scheduler *s) {
@@ -130,6 +131,7 @@ static Process *follow(Scheduler *s, Process *p, bool again, bool budget) {
 
 void sched_run_slice(Scheduler *s, Process *p) {
     int32_t left = sched_slice(s);
+    s->tick++;
     process_set_state(p, RUN_RUNNING);
     while (p) {
         p->scheduler = s;
@@ -150,4 +152,5 @@ void sched_run_slice(Scheduler *s, Process *p) {
     chain_release(s);
     if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
     if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);
+    if (s->tick % FLUSH_TICKS == 0) io_console_flush(s->vm);
 }
