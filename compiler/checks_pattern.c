@@ -100,6 +100,10 @@ static void check_arm_pattern(Analysis *a, const Node *p) {
         for (uint32_t i = 0; i < p->as.pat_sequence.elements.count; i++)
             check_arm_pattern(a, p->as.pat_sequence.elements.items[i]);
         return;
+    case AST_PAT_MAP:
+        for (uint32_t i = 0; i < p->as.list.count; i++)
+            check_arm_pattern(a, p->as.list.items[i]->as.pair.value);
+        return;
     case AST_PAT_LIST:
         report(a, DIAG_ERROR, "type", p->span,
                "List patterns `#(…)` are not supported in match: arms; use `#[…]`");
