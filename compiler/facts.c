@@ -293,10 +293,9 @@ static void visit_construct(Analysis *a, Node *node, const SelectorInfo *info) {
 
 /* `super setUp` in a setUp of a TestCase answers the self that the inherited one made: self goes on from
  * there. */
-static void visit_super(Analysis *a, const Node *send) {
+static void note_super(Analysis *a, const char *selector) {
     const FnFacts *home = a->fn->home;
-    visit_self(a, send->as.send.receiver->span);
-    if (home->test_self && home->selector == a->names.set_up && send->as.send.selector == a->names.set_up)
+    if (home->test_self && home->selector == a->names.set_up && selector == a->names.set_up)
         facts_write(a, home->self_var);
 }
 
@@ -308,10 +307,12 @@ static void visit_send(Analysis *a, Node *node) {
         return;
     }
     Node *receiver = node->as.send.receiver;
-    if (receiver->kind == AST_SUPER)
-        visit_super(a, node);
-    else
+    if (receiver->kind == AST_SUPER) {
+        visit_self(a, receiver->span);
+        note_super(a, node->as.send.selector);
+    } else {
         visit_operand(a, receiver, 0, node, receiver);
+    }
     visit_args(a, node, receiver);
     if (node->as.send.selector == a->names.has_field && is_self(a, receiver) && a->fn->home->class_side) {
         const Node *name = ast_unparen(node->as.send.args.items[0]);
@@ -344,6 +345,7 @@ static void visit_cascade(Analysis *a, Node *node) {
         if (part->as.send.selector_kind == SEL_BINARY)
             report(a, DIAG_ERROR, "syntax", part->span, "binary selectors in cascades are not supported");
         part->facts = (void *)(uintptr_t)selector_info(a, part->as.send.selector);
+        if (receiver->kind == AST_SUPER) note_super(a, part->as.send.selector);
         note_use(receiver, part->as.send.selector);
         visit_args(a, part, receiver);
         check_send(a, part, receiver);

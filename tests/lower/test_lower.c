@@ -8,7 +8,7 @@
  * text
  *   //= warning LINE text   (hint LINE text) likewise
  *   //= none                no error and no warning
- * A section with errors must list them all; one without must compile, verify and emit.
+ * A section with errors must list them all, and each comes once; one without must compile, verify and emit.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -112,6 +112,14 @@ static bool diag_expected(const Section *s, SourceFile *file, const Diag *d) {
     return false;
 }
 
+static bool reported_before(const DiagList *diags, uint32_t index) {
+    const Diag *d = &diags->items[index];
+    for (uint32_t i = 0; i < index; i++)
+        if (diags->items[i].span.start == d->span.start && strcmp(diags->items[i].message, d->message) == 0)
+            return true;
+    return false;
+}
+
 static bool expectation_met(const Section *s, SourceFile *file, const DiagList *diags, const IrUnit *unit,
                             const char *expect) {
     char word[16], what[32];
@@ -154,9 +162,11 @@ static void run(const Section *s) {
         complain(s, "not met: %s", s->expect[i]);
     }
     for (uint32_t i = 0; i < diags.count; i++) {
-        if (diags.items[i].severity != DIAG_ERROR || diag_expected(s, &file, &diags.items[i])) continue;
+        if (diags.items[i].severity != DIAG_ERROR) continue;
+        bool again = reported_before(&diags, i);
+        if (!again && diag_expected(s, &file, &diags.items[i])) continue;
         ok = false;
-        complain(s, "unexpected error: %s", diags.items[i].message);
+        complain(s, again ? "reported twice: %s" : "unexpected error: %s", diags.items[i].message);
     }
     if (!ok && unit) {
         char *text = ir_print(unit);
