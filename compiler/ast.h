@@ -272,20 +272,6 @@ typedef struct {
     void *facts;
 } AliasDecl;
 
-typedef enum { ITEM_ALIAS, ITEM_PROTOCOL, ITEM_CLASS, ITEM_EXT_METHOD, ITEM_STATEMENT } ItemKind;
-
-/* One top-level item, in source order. */
-typedef struct {
-    ItemKind kind;
-    union {
-        AliasDecl *alias;
-        ProtocolDecl *protocol;
-        ClassDecl *class_decl;
-        ExtMethod *ext_method;
-        Node *statement;
-    } as;
-} ModuleItem;
-
 typedef enum { COMMENT_LINE, COMMENT_DOC, COMMENT_BLOCK } CommentKind;
 
 typedef struct {
@@ -299,12 +285,9 @@ typedef struct {
     uint32_t count, capacity;
 } CommentList;
 
+/* The top-level items by kind, each list in source order. */
 typedef struct {
     Span span; /* the whole text */
-    struct {
-        ModuleItem **items;
-        uint32_t count;
-    } items; /* everything, in source order; the lists below hold the same items by kind */
     struct {
         AliasDecl **items;
         uint32_t count;

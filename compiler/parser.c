@@ -271,11 +271,9 @@ static void report_lost_docs(Parser *p) {
 /* ---- modules
  * ---------------------------------------------------------------------------------------------------- */
 
-static void top_level_statement(Parser *p, Module *module, ModuleItem *item) {
+static void top_level_statement(Parser *p, Module *module) {
     bool ended = false;
     Node *statement = parse_statement(p, &ended);
-    item->kind = ITEM_STATEMENT;
-    item->as.statement = statement;
     arena_list_push(p->arena, &module->statements, statement);
     if (ended) return;
     if (statement->kind == AST_ERROR && !at_end(p)) parser_synchronize(p);
@@ -283,27 +281,16 @@ static void top_level_statement(Parser *p, Module *module, ModuleItem *item) {
 }
 
 static void top_level_item(Parser *p, Module *module) {
-    ModuleItem *item = ARENA_NEW(p->arena, ModuleItem);
-    arena_list_push(p->arena, &module->items, item);
-    if (layout_at_alias(p)) {
-        item->kind = ITEM_ALIAS;
-        item->as.alias = parse_alias(p);
-        arena_list_push(p->arena, &module->aliases, item->as.alias);
-    } else if (layout_at_protocol(p)) {
-        item->kind = ITEM_PROTOCOL;
-        item->as.protocol = parse_protocol(p);
-        arena_list_push(p->arena, &module->protocols, item->as.protocol);
-    } else if (layout_at_class(p)) {
-        item->kind = ITEM_CLASS;
-        item->as.class_decl = parse_class(p);
-        arena_list_push(p->arena, &module->classes, item->as.class_decl);
-    } else if (layout_at_ext_method(p)) {
-        item->kind = ITEM_EXT_METHOD;
-        item->as.ext_method = parse_ext_method(p);
-        arena_list_push(p->arena, &module->ext_methods, item->as.ext_method);
-    } else {
-        top_level_statement(p, module, item);
-    }
+    if (layout_at_alias(p))
+        arena_list_push(p->arena, &module->aliases, parse_alias(p));
+    else if (layout_at_protocol(p))
+        arena_list_push(p->arena, &module->protocols, parse_protocol(p));
+    else if (layout_at_class(p))
+        arena_list_push(p->arena, &module->classes, parse_class(p));
+    else if (layout_at_ext_method(p))
+        arena_list_push(p->arena, &module->ext_methods, parse_ext_method(p));
+    else
+        top_level_statement(p, module);
 }
 
 static bool out_of_memory(Parser *p) {
