@@ -272,19 +272,6 @@ typedef struct {
     void *facts;
 } AliasDecl;
 
-typedef enum { COMMENT_LINE, COMMENT_DOC, COMMENT_BLOCK } CommentKind;
-
-typedef struct {
-    Span span;     /* with its slashes, without the line end */
-    uint8_t kind;  /* CommentKind */
-    bool own_line; /* nothing but white space before it on its line */
-} Comment;
-
-typedef struct {
-    Comment *items;
-    uint32_t count, capacity;
-} CommentList;
-
 /* The top-level items by kind, each list in source order. */
 typedef struct {
     Span span; /* the whole text */
@@ -305,7 +292,6 @@ typedef struct {
         uint32_t count;
     } ext_methods;
     NodeList statements;
-    CommentList comments; /* in source order */
     void *facts;
 } Module;
 

@@ -74,7 +74,7 @@ InputState input_state(const char *text, size_t length) {
     arena_init(&arena);
     InputState state = INPUT_COMPLETE;
     if (intern_init(&intern, &arena)) {
-        lexer_run(text, (uint32_t)length, &intern, &tokens, NULL);
+        lexer_run(text, (uint32_t)length, &intern, &tokens);
         state = judge(&tokens);
     }
     lexer_free_tokens(&tokens);

@@ -111,20 +111,6 @@ typedef struct {
     bool doc, lost_doc;
 } Trivia;
 
-static void add_comment(Lexer *lx, CommentKind kind, uint32_t end, bool own_line) {
-    CommentList *list = lx->comments;
-    if (!list) return;
-    if (list->count == list->capacity) {
-        uint32_t capacity = list->capacity ? list->capacity * 2 : 16;
-        Comment *items = arena_try_alloc(lx->intern->arena, capacity * sizeof *items);
-        if (!items) return;
-        if (list->count) memcpy(items, list->items, list->count * sizeof *items);
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = (Comment){span_make(lx->pos, end), (uint8_t)kind, own_line};
-}
-
 static void white_space(Lexer *lx, Trivia *trivia) {
     unsigned breaks = 0;
     for (; lx->pos < lx->limit; lx->pos++) {
@@ -148,9 +134,7 @@ static void line_comment(Lexer *lx, Trivia *trivia) {
     const char *line_end = memchr(lx->text + lx->pos, '\n', lx->limit - lx->pos);
     uint32_t end = line_end ? (uint32_t)(line_end - lx->text) : lx->limit;
     bool three = char_at(lx, lx->pos + 2) == '/' && char_at(lx, lx->pos + 3) != '/';
-    bool doc = three && trivia->fresh;
-    add_comment(lx, doc ? COMMENT_DOC : COMMENT_LINE, end, trivia->fresh);
-    if (doc) {
+    if (three && trivia->fresh) {
         trivia->doc = true;
         trivia->lost_doc = false;
     } else if (trivia->doc) {
@@ -168,7 +152,6 @@ static bool block_comment(Lexer *lx, Trivia *trivia) {
         if (lx->text[at] == '\n') line_start = at + 1;
         if (lx->text[at] == '*' && lx->text[at + 1] == '/') break;
     }
-    add_comment(lx, COMMENT_BLOCK, at + 2, trivia->fresh);
     if (line_start) {
         trivia->broke = true;
         trivia->line_start = line_start;
@@ -474,15 +457,9 @@ static void skip_prologue(Lexer *lx) {
     lx->pos = line_end ? (uint32_t)(line_end - lx->text) : lx->limit;
 }
 
-void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tokens, CommentList *comments) {
+void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tokens) {
     *tokens = (TokenList){0};
-    if (comments) *comments = (CommentList){0};
-    Lexer lx = {.text = text,
-                .limit = length,
-                .length = length,
-                .intern = intern,
-                .tokens = tokens,
-                .comments = comments};
+    Lexer lx = {.text = text, .limit = length, .length = length, .intern = intern, .tokens = tokens};
     lx.scan_budget = 8 * (uint64_t)length + (1 << 20);
     skip_prologue(&lx);
     lexer_run_to_limit(&lx);

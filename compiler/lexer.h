@@ -2,8 +2,8 @@
  *
  * All tokens of a source lie in one array that ends with an EOF token; the tokens of `{...}` in a string
  * stand between its STR_ tokens with their own offsets. The lexer reports nothing: what is no token becomes
- * an ERROR token. White space and comments make no tokens; comments are listed apart, and where lines break
- * is recorded in the tokens. Running out of memory marks the arena failed and ends the array early.
+ * an ERROR token. White space and comments make no tokens; where lines break is recorded in the tokens.
+ * Running out of memory marks the arena failed and ends the array early.
  *
  * Differences from the reference: `,` is always a token of its own (deviation D1); a byte order mark and a
  * `#!` line at the start are skipped.
@@ -45,9 +45,8 @@ typedef struct {
     uint32_t count, capacity;
 } TokenList;
 
-/* `comments` may be NULL; else its items are allocated in the arena of `intern`. The list is empty (count 0)
- * only when memory ran out at once. Free with lexer_free_tokens. */
-void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tokens, CommentList *comments);
+/* The list is empty (count 0) only when memory ran out at once. Free with lexer_free_tokens. */
+void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tokens);
 void lexer_free_tokens(TokenList *tokens);
 
 /* The doc block in front of a token that has TOK_DOC, without slashes; `previous_end` is where the token

@@ -15,7 +15,6 @@ typedef struct {
     uint32_t length;
     Intern *intern;
     TokenList *tokens;
-    CommentList *comments; /* NULL: not wanted */
     uint32_t interpolation_depth;
     uint64_t
         scan_budget; /* bytes that searches for a missing `}` may still cost: keeps hostile input linear */

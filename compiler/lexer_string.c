@@ -105,7 +105,7 @@ static void charge_failed_scan(Lexer *lx, uint32_t from) {
 
 /* Where a string began in the output: a malformed one is taken back and becomes a single ERROR token. */
 typedef struct {
-    uint32_t quote, token_count, comment_count;
+    uint32_t quote, token_count;
     uint8_t flags;
     int32_t col;
     uint32_t previous_end;
@@ -113,7 +113,6 @@ typedef struct {
 
 static void take_back(Lexer *lx, const StringStart *start, uint32_t end, const char *message, uint8_t flag) {
     lx->tokens->count = start->token_count;
-    if (lx->comments) lx->comments->count = start->comment_count;
     lx->flags = start->flags;
     lx->col = start->col;
     lx->previous_end = start->previous_end;
@@ -192,8 +191,7 @@ static bool lex_braces(Lexer *lx, const StringStart *start, uint32_t open) {
 }
 
 void lexer_string(Lexer *lx) {
-    StringStart start = {lx->pos,   lx->tokens->count, lx->comments ? lx->comments->count : 0,
-                         lx->flags, lx->col,           lx->previous_end};
+    StringStart start = {lx->pos, lx->tokens->count, lx->flags, lx->col, lx->previous_end};
     uint32_t piece = lx->pos++;
     TokenKind kind = TOK_STR_START;
     for (;;) {

@@ -300,7 +300,7 @@ static bool out_of_memory(Parser *p) {
 }
 
 /* Checks the text and lexes it. */
-static bool begin(Parser *p, const ParseInput *in, TokenList *tokens, CommentList *comments) {
+static bool begin(Parser *p, const ParseInput *in, TokenList *tokens) {
     SourceFile *source = in->source;
     *p = (Parser){.text = source->text,
                   .arena = in->arena,
@@ -318,7 +318,7 @@ static bool begin(Parser *p, const ParseInput *in, TokenList *tokens, CommentLis
 #define NAME(field, text) p->names.field = intern_cstring(p->intern, text);
 #include "compiler/parser_names.def"
 #undef NAME
-    lexer_run(source->text, source->length, in->intern, tokens, comments);
+    lexer_run(source->text, source->length, in->intern, tokens);
     if (out_of_memory(p) || tokens->count == 0) {
         lexer_free_tokens(tokens);
         return false;
@@ -331,11 +331,9 @@ static bool begin(Parser *p, const ParseInput *in, TokenList *tokens, CommentLis
 Module *parse_module(const ParseInput *in) {
     Parser parser;
     TokenList tokens = {0};
-    CommentList comments = {0};
-    if (!begin(&parser, in, &tokens, &comments)) return NULL;
+    if (!begin(&parser, in, &tokens)) return NULL;
     Module *module = ARENA_NEW(in->arena, Module);
     module->span = span_make(0, in->source->length);
-    module->comments = comments;
     while (!at_end(&parser) && !arena_failed(in->arena)) top_level_item(&parser, module);
     report_lost_docs(&parser);
     lexer_free_tokens(&tokens);
@@ -345,7 +343,7 @@ Module *parse_module(const ParseInput *in) {
 MethodDecl *parse_method(const ParseInput *in) {
     Parser parser;
     TokenList tokens = {0};
-    if (!begin(&parser, in, &tokens, NULL)) return NULL;
+    if (!begin(&parser, in, &tokens)) return NULL;
     MethodDecl *method = NULL;
     uint32_t errors = diag_error_count(in->diags);
     if (!layout_at_method(&parser)) {
