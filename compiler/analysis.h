@@ -130,7 +130,6 @@ struct FnFacts {
     PtrSet reads;        /* Var: of functions around it, read by it or by closures in it */
     PtrSet writes;       /* Var: of functions around it, written by it or by closures in it */
     PtrSet class_vars;   /* names: class variables read by it or by closures in it */
-    PtrSet fields;       /* names: actor fields read by it or by closures in it */
     Var *self_var;       /* test_self */
     const char *spoiled; /* text of the first semantic error, under options->spoil_methods */
     void *lower;         /* lower.c */
@@ -142,7 +141,7 @@ struct ClassInfo {
     const char *super_name; /* NULL for the root */
     ClassInfo *superclass;  /* NULL for the root or if unknown */
     ClassDecl *decl;        /* NULL for classes of the world */
-    bool known, resolving, resolved, in_cycle;
+    bool known, resolving, resolved;
     bool is_test_case, is_exception;
     bool subclassed;     /* by a class of the unit */
     uint8_t kind, flags; /* BcClassKind, CLASS_* */
@@ -221,7 +220,6 @@ static inline Node *literal_block(Node *node) {
 void classes_resolve(Analysis *a);
 /* Never NULL; `known` says whether there is such a class. */
 ClassInfo *class_find(Analysis *a, const char *name);
-bool class_info_inherits(const ClassInfo *c, const char *ancestor);
 /* A method of the unit's own classes up the chain; NULL if only the world could know. */
 MethodDecl *class_unit_method(const ClassInfo *c, const char *selector, bool class_side, ClassInfo **owner);
 /* Does the chain define it anywhere? flags may be NULL. */

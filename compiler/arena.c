@@ -25,29 +25,6 @@ void arena_free(Arena *arena) {
     arena->limit_bytes = limit;
 }
 
-void arena_reset(Arena *arena) {
-    ArenaChunk *keep = NULL;
-    for (ArenaChunk *chunk = arena->chunks; chunk;) {
-        ArenaChunk *previous = chunk->previous;
-        if (!keep || chunk->size > keep->size) {
-            free(keep);
-            keep = chunk;
-        } else {
-            free(chunk);
-        }
-        chunk = previous;
-    }
-    arena->chunks = keep;
-    arena->failed = false;
-    arena->used_bytes = 0;
-    arena->next = arena->end = NULL;
-    if (!keep) return;
-    keep->previous = NULL;
-    arena->used_bytes = keep->size;
-    arena->next = keep->data;
-    arena->end = keep->data + keep->size;
-}
-
 /* Gets a chunk for at least `size` bytes. Oversized requests get one of their own, behind the current chunk,
  * so that the free part of the current one is not lost. */
 static void *allocate_slow(Arena *arena, size_t size) {

@@ -31,8 +31,6 @@ typedef struct Arena {
 
 void arena_init(Arena *arena);
 void arena_free(Arena *arena);
-/* Keeps the largest chunk and forgets all content. */
-void arena_reset(Arena *arena);
 static inline bool arena_failed(const Arena *arena) { return arena->failed; }
 
 /* Zeroed memory, never NULL; size at most ARENA_EMERGENCY_BYTES. */

@@ -229,7 +229,6 @@ typedef struct {
 /* Foo >> bar => ... / Foo class >> bar => ... */
 typedef struct {
     Span span;
-    Span class_span;
     const char *class_name;
     const char *package; /* NULL */
     bool is_class_side;
@@ -295,8 +294,6 @@ typedef struct {
     void *facts;
 } Module;
 
-/* "INT", "PAT_TUPLE", ... */
-const char *ast_kind_name(AstKind kind);
 /* Looks through PAREN. */
 static inline Node *ast_unparen(Node *node) {
     while (node && node->kind == AST_PAREN) node = node->as.child;

@@ -79,7 +79,6 @@ static void inherit(Analysis *a, ClassInfo *c) {
 }
 
 static void report_cycle(Analysis *a, ClassInfo *c) {
-    c->in_cycle = true;
     if (c->decl)
         diag_add(a->diags, DIAG_ERROR, "inheritance", c->decl->name_span,
                  "Class `%s` inherits from itself: cycle in class hierarchy", c->name);
@@ -122,12 +121,6 @@ ClassInfo *class_find(Analysis *a, const char *name) {
     if (made) fill_from_world(a, c);
     if (!c->resolved) resolve(a, c);
     return c;
-}
-
-bool class_info_inherits(const ClassInfo *c, const char *ancestor) {
-    for (; c; c = c->superclass)
-        if (c->name == ancestor) return true;
-    return false;
 }
 
 static void add_method(Analysis *a, NameMap *map, MethodDecl *m) {

@@ -99,9 +99,7 @@ void facts_read_field(Analysis *a, const char *name) {
     FnFacts *fn = a->fn;
     if (fn->home->class_side) {
         for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->class_vars, a->arena, name);
-    } else if (facts_actor_instance(fn)) {
-        for (; fn->parent; fn = fn->parent) ptr_set_add(&fn->fields, a->arena, name);
-    } else if (fn->home->test_self) {
+    } else if (fn->home->test_self && !facts_actor_instance(fn)) {
         facts_read(a, fn->home->self_var);
     }
 }

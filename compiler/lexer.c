@@ -105,9 +105,7 @@ static void emit_error(Lexer *lx, uint32_t start, uint32_t end, const char *mess
 typedef struct {
     uint32_t line_start; /* just after the last line break */
     bool broke;          /* there was a line break */
-    bool blank;          /* an empty line before the first comment */
-    bool comment_seen;
-    bool fresh; /* nothing but white space on this line so far */
+    bool fresh;          /* nothing but white space on this line so far */
     bool doc, lost_doc;
 } Trivia;
 
@@ -125,7 +123,6 @@ static void white_space(Lexer *lx, Trivia *trivia) {
     if (breaks == 0) return;
     trivia->broke = trivia->fresh = true;
     if (breaks < 2) return;
-    if (!trivia->comment_seen) trivia->blank = true;
     if (trivia->doc) trivia->lost_doc = true;
     trivia->doc = false;
 }
@@ -172,10 +169,9 @@ static void skip_trivia(Lexer *lx) {
             line_comment(lx, &trivia);
         else if (next != '*' || !block_comment(lx, &trivia))
             break;
-        trivia.comment_seen = true;
     }
-    lx->flags = (uint8_t)((trivia.broke ? TOK_NL_BEFORE : 0) | (trivia.blank ? TOK_BLANK_BEFORE : 0) |
-                          (trivia.doc ? TOK_DOC : 0) | (trivia.lost_doc ? TOK_LOST_DOC : 0));
+    lx->flags = (uint8_t)((trivia.broke ? TOK_NL_BEFORE : 0) | (trivia.doc ? TOK_DOC : 0) |
+                          (trivia.lost_doc ? TOK_LOST_DOC : 0));
     lx->col = trivia.broke ? (int32_t)(lx->pos - trivia.line_start) : -1;
 }
 
@@ -473,14 +469,4 @@ void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tok
 void lexer_free_tokens(TokenList *tokens) {
     free(tokens->items);
     *tokens = (TokenList){0};
-}
-
-const char *lexer_token_name(TokenKind kind) {
-    static const char *const names[] = {
-#define TOKEN(name, what) #name,
-#include "compiler/tokens.def"
-#undef TOKEN
-    };
-    _Static_assert(sizeof names / sizeof *names == TOK_COUNT, "tokens.def");
-    return names[kind];
 }

@@ -18,18 +18,16 @@ typedef enum {
 #define TOKEN(name, what) TOK_##name,
 #include "compiler/tokens.def"
 #undef TOKEN
-    TOK_COUNT
 } TokenKind;
 
 /* Token.flags */
 enum {
     TOK_NL_BEFORE = 1,    /* a line break in the white space or in a block comment before it */
-    TOK_BLANK_BEFORE = 2, /* an empty line before it or before the first comment in front of it */
-    TOK_ADJACENT = 4,     /* nothing between the previous token and this one */
-    TOK_DOC = 8,          /* a doc block stands directly before it (lexer_doc_text) */
-    TOK_LOST_DOC = 16,    /* a doc block before it was cut off by an empty line or another comment */
-    TOK_ESCAPED = 32,     /* string text with something to decode */
-    TOK_UNTERMINATED = 64 /* ERROR: a literal or comment that the end of input cut off */
+    TOK_ADJACENT = 2,     /* nothing between the previous token and this one */
+    TOK_DOC = 4,          /* a doc block stands directly before it (lexer_doc_text) */
+    TOK_LOST_DOC = 8,     /* a doc block before it was cut off by an empty line or another comment */
+    TOK_ESCAPED = 16,     /* string text with something to decode */
+    TOK_UNTERMINATED = 32 /* ERROR: a literal or comment that the end of input cut off */
 };
 
 typedef struct {
@@ -55,8 +53,6 @@ Text lexer_doc_text(const char *text, uint32_t previous_end, uint32_t token_star
 /* The text of a string token (STRING, STR_START, STR_SEG, STR_END) without quotes and escapes. Points into
  * `text` if it can. */
 Text lexer_string_text(const char *text, const Token *token, Arena *arena);
-/* "IDENT", ... */
-const char *lexer_token_name(TokenKind kind);
 
 static inline bool lexer_is_ident_char(unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -311,7 +311,7 @@ ClassDecl *parse_class(Parser *p) {
 ExtMethod *parse_ext_method(Parser *p) {
     ExtMethod *ext = ARENA_NEW(p->arena, ExtMethod);
     uint32_t first = p->pos;
-    ext->span = ext->class_span = token_span(current(p));
+    ext->span = token_span(current(p));
     if (peek(p)->kind == TOK_AT) {
         ext->package = current(p)->name;
         advance(p);
@@ -319,7 +319,6 @@ ExtMethod *parse_ext_method(Parser *p) {
     }
     ext->class_name = current(p)->name;
     advance(p);
-    ext->class_span.end = p->last_end;
     if (token_is_word(current(p), p->names.class_word)) {
         ext->is_class_side = true;
         advance(p);

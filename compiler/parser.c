@@ -358,13 +358,3 @@ MethodDecl *parse_method(const ParseInput *in) {
     lexer_free_tokens(&tokens);
     return out_of_memory(&parser) || diag_error_count(in->diags) > errors ? NULL : method;
 }
-
-const char *ast_kind_name(AstKind kind) {
-    static const char *const names[] = {
-#define AST_KIND(name, member, what) #name,
-#include "compiler/ast_kinds.def"
-#undef AST_KIND
-    };
-    _Static_assert(sizeof names / sizeof *names == AST_KIND_COUNT, "ast_kinds.def");
-    return names[kind];
-}
