@@ -1,7 +1,6 @@
 /* What is wrong with a send or a field access, seen where it stands. */
 #include "compiler/analysis.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- literal blocks of the wrong arity ---- */
@@ -115,10 +114,7 @@ void check_send(Analysis *a, Node *node, Node *receiver) {
 /* ---- fields ---- */
 
 static void check_value_write(Analysis *a, const Node *node, const char *name) {
-    char setter[128];
-    snprintf(setter, sizeof setter,
-             "with%c%.100s:", name[0] >= 'a' && name[0] <= 'z' ? name[0] - 'a' + 'A' : name[0],
-             name + (name[0] ? 1 : 0));
+    const char *setter = setter_selector(a->intern, name);
     Diag *d = report(a, DIAG_ERROR, "type", node->span,
                      "Cannot assign to slot `%s` on value type — use `self %s newValue`", name, setter);
     if (d) diag_set_help(d, "values do not change; `self %s newValue` answers a copy", setter);

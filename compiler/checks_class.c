@@ -22,8 +22,7 @@ static void check_keyword(Analysis *a, const ClassInfo *c, const FieldDecl *f) {
 }
 
 static void check_setters(Analysis *a, NameMap *setters, const FieldDecl *f) {
-    char first = f->name[0] >= 'a' && f->name[0] <= 'z' ? (char)(f->name[0] - 'a' + 'A') : f->name[0];
-    const char *setter = intern_format(a->intern, "with%c%.900s:", first, first ? f->name + 1 : "");
+    const char *setter = setter_selector(a->intern, f->name);
     void **slot = name_map_slot(setters, a->arena, setter);
     if (!slot) return;
     const FieldDecl *other = *slot;

@@ -123,6 +123,11 @@ ClassInfo *class_find(Analysis *a, const char *name) {
     return c;
 }
 
+const char *setter_selector(Intern *intern, const char *field) {
+    char first = field[0] >= 'a' && field[0] <= 'z' ? (char)(field[0] - 'a' + 'A') : field[0];
+    return intern_format(intern, "with%c%.900s:", first, first ? field + 1 : "");
+}
+
 static void add_method(Analysis *a, NameMap *map, MethodDecl *m) {
     void **slot = name_map_slot(map, a->arena, m->selector);
     if (slot) *slot = m;

@@ -190,8 +190,7 @@ static void add_reader(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
 
 static void add_setter(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
     Lower *l = &u->l;
-    char first = f->name[0] >= 'a' && f->name[0] <= 'z' ? (char)(f->name[0] - 'a' + 'A') : f->name[0];
-    const char *selector = intern_format(l->a->intern, "with%c%.900s:", first, first ? f->name + 1 : "");
+    const char *selector = setter_selector(l->a->intern, f->name);
     if (name_map_get(&c->methods, selector)) return;
     FnLower *fn = generated_begin(l, c, selector, false, 1, f->span);
     uint32_t slot = (uint32_t)ptr_set_index(&c->fields, f->name);
