@@ -233,6 +233,14 @@ const char *setter_selector(Intern *intern, const char *field);
 void protocols_to_classes(Analysis *a);
 
 /* ---- facts.c ---- */
+/* Does this code run as an instance method of an actor? */
+static inline bool facts_actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
+/* `self` itself, not a variable of that name. */
+static inline bool is_self_name(const Analysis *a, const Node *node) {
+    return node->kind == AST_IDENT && node->as.name == a->names.self && !node->facts;
+}
+/* The kind of a method of this class; NULL: a class that is not known. */
+BcFnKind method_kind(const ClassInfo *c, bool class_side);
 FnFacts *facts_of_method(Analysis *a, ClassInfo *c, MethodDecl *method, bool class_side);
 FnFacts *facts_of_script(Analysis *a, const NodeList *statements);
 /* The default of a class variable, as a class-side method without parameters. */
@@ -247,7 +255,7 @@ void threaded_locals_of(Analysis *a, const Node *construct, PtrSet *out);
 /* ---- checks.c, checks_class.c, checks_pattern.c, stateful.c ---- */
 void check_unit(Analysis *a);
 void check_class(Analysis *a, ClassInfo *c);
-void check_single_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side);
+void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side);
 void check_send(Analysis *a, Node *node, Node *receiver);
 void check_field(Analysis *a, Node *node, bool write);
 void check_match(Analysis *a, Node *match);

@@ -84,8 +84,7 @@ static bool is_static_value(const Analysis *a, const Node *node) {
     case AST_ARRAY:
     case AST_MAP: return true;
     case AST_IDENT:
-        if (node->as.name == a->names.self && !node->facts)
-            return a->fn->home->kind == FN_VALUE_METHOD && !a->fn->home->test_self;
+        if (is_self_name(a, node)) return a->fn->home->kind == FN_VALUE_METHOD && !a->fn->home->test_self;
         return node->as.name == a->names.true_ || node->as.name == a->names.false_ ||
                node->as.name == a->names.nil;
     case AST_SEND: {

@@ -81,7 +81,7 @@ static void check_sealed_override(Analysis *a, const ClassInfo *c, const MethodD
            owner ? owner->name : c->superclass->name);
 }
 
-static void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side) {
+void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side) {
     if (is_equality(m->selector) && !has_pragma(m) && !class_side)
         report(a, DIAG_ERROR, "type", m->selector_span,
                "`%s` cannot be overridden — this method can never be called", m->selector);
@@ -114,10 +114,6 @@ static void check_methods(Analysis *a, const ClassInfo *c, MethodList list, bool
         check_method(a, c, m, class_side);
         a->expect_count = expects; /* stale ones are reported with the body */
     }
-}
-
-void check_single_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side) {
-    check_method(a, c, m, class_side);
 }
 
 void check_class(Analysis *a, ClassInfo *c) {

@@ -116,7 +116,7 @@ static IrUnit *compile_method_ir(Compilation *c, const char *class_name, bool cl
     a->module = ARENA_NEW(&c->arena, Module);
     class_side = class_side || method->is_class_side;
     ClassInfo *info = class_find(a, intern_cstring(&c->intern, class_name));
-    check_single_method(a, info, method, class_side);
+    check_method(a, info, method, class_side);
     method->facts = facts_of_method(a, info, method, class_side);
     if (failed(c)) return NULL;
     return lower_and_verify(c, lower_single_method(a, info, method, class_side, source, length), verified);

@@ -154,8 +154,7 @@ static void visit_flow(Analysis *a, Node *node, BlockFlow flow, const char *sele
 
 static bool is_self(const Analysis *a, const Node *node) {
     node = ast_unparen((Node *)(uintptr_t)node);
-    return node && (node->kind == AST_SUPER ||
-                    (node->kind == AST_IDENT && node->as.name == a->names.self && !node->facts));
+    return node && (node->kind == AST_SUPER || is_self_name(a, node));
 }
 
 /* `Erlang module` as a receiver. */
@@ -355,14 +354,10 @@ static void visit_cascade(Analysis *a, Node *node) {
 
 /* ---- assignments and patterns ---- */
 
-static bool field_on_self(Analysis *a, const Node *field) {
-    const Node *base = field->as.field.base;
-    return base->kind == AST_IDENT && base->as.name == a->names.self && !base->facts;
-}
-
 static void visit_field(Analysis *a, Node *node, bool write) {
-    if (!field_on_self(a, node) || a->fn->home->script) {
-        if (field_on_self(a, node)) {
+    bool on_self = is_self_name(a, node->as.field.base);
+    if (!on_self || a->fn->home->script) {
+        if (on_self) {
             visit_self(a, node->as.field.base->span);
         } else if (write) {
             report(a, DIAG_ERROR, "type", node->span,
@@ -580,7 +575,7 @@ static FnFacts *home_leave(Analysis *a, FnFacts *fn, uint32_t mark) {
     return fn;
 }
 
-static BcFnKind method_kind(const ClassInfo *c, bool class_side) {
+BcFnKind method_kind(const ClassInfo *c, bool class_side) {
     if (class_side) return FN_CLASS_METHOD;
     if (!c || c->kind == BC_KIND_OBJECT) return FN_OBJECT_METHOD;
     return c->kind == BC_KIND_ACTOR ? FN_ACTOR_METHOD : FN_VALUE_METHOD;

@@ -20,6 +20,5 @@ void facts_read_field(Analysis *a, const char *name);
 void facts_write_field(Analysis *a);
 /* "Undefined variable", with the name that may have been meant. */
 void facts_undefined(Analysis *a, const char *name, Span span);
-bool facts_actor_instance(const FnFacts *fn);
 
 #endif

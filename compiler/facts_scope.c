@@ -93,8 +93,6 @@ void facts_write(Analysis *a, Var *var) {
     }
 }
 
-bool facts_actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
-
 void facts_read_field(Analysis *a, const char *name) {
     FnFacts *fn = a->fn;
     if (fn->home->class_side) {

@@ -22,6 +22,8 @@ typedef enum {
     POS_TAIL, /* it is the function's answer: a send may be a tail send */
     POS_LAST  /* the same, directly in the MethodBody: rebinds may be discarded */
 } Position;
+/* Of what stands in a frame inside: it may be a tail, but not directly in the MethodBody. */
+static inline Position position_inside(Position pos) { return pos == POS_LAST ? POS_TAIL : pos; }
 
 typedef struct FnLower {
     struct FnLower *parent;

@@ -151,16 +151,12 @@ IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operand
     return lower_bind(l, op, operands, count, lower_symbol(l, selector), 0, span);
 }
 
-static bool is_self_node(const Lower *l, const Node *node) {
-    return node->kind == AST_IDENT && node->as.name == l->a->names.self && !node->facts;
-}
-
 /* What kind of send the receiver's spelling makes it. */
 static IrOp send_op(const Lower *l, const Node *receiver, const SelectorInfo *info, uint8_t *flags) {
     const Node *r = ast_unparen((Node *)(uintptr_t)receiver);
     *flags = 0;
     if (r->kind == AST_SUPER) return IR_SENDSUPER;
-    if (is_self_node(l, r)) return IR_SENDSELF;
+    if (is_self_name(l->a, r)) return IR_SENDSELF;
     if (r->kind == AST_CLASS_REF && !global_class(l, r)) {
         const FnFacts *home = l->fn->facts->home;
         *flags = SITE_LITERAL_CLASS;
@@ -224,7 +220,7 @@ static IrAtom lower_receiver(Lower *l, Node *receiver) {
 
 static bool is_has_field(const Lower *l, const Node *send) {
     if (send->as.send.selector != l->a->names.has_field || !l->fn->facts->home->class_side) return false;
-    return is_self_node(l, ast_unparen(send->as.send.receiver)) &&
+    return is_self_name(l->a, ast_unparen(send->as.send.receiver)) &&
            ast_unparen(send->as.send.args.items[0])->kind == AST_SYMBOL;
 }
 

@@ -32,8 +32,6 @@ static void lower_arm(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind k
     lower_frame_leave(l, &mark, value);
 }
 
-static Position inner(Position pos) { return pos == POS_LAST ? POS_TAIL : pos; }
-
 /* `imm`: selector of the send for a condition that is no Boolean, BC_NONE if it is one for certain. */
 static IrAtom lower_if(Lower *l, Span span, IrAtom condition, uint32_t imm, uint8_t argc, Arm yes, Arm no,
                        Position pos) {
@@ -44,8 +42,8 @@ static IrAtom lower_if(Lower *l, Span span, IrAtom condition, uint32_t imm, uint
     s->operands[0] = condition;
     s->imm = imm;
     s->flags = argc;
-    lower_arm(l, s, 0, FRAME_BranchArm, yes, inner(pos));
-    lower_arm(l, s, 1, FRAME_BranchArm, no, inner(pos));
+    lower_arm(l, s, 0, FRAME_BranchArm, yes, position_inside(pos));
+    lower_arm(l, s, 1, FRAME_BranchArm, no, position_inside(pos));
     return lower_construct_end(l, s, &threads, pos);
 }
 

@@ -330,7 +330,7 @@ static PtrSet writes_from(Lower *l, NodeList arms, uint32_t from, Var *miss) {
 static IrAtom lower_chain(Lower *l, Node *match, NodeList arms, IrAtom value, Var *miss, Position pos) {
     OpenArm open[MAX_CHAIN];
     uint32_t depth = 0, i = 0;
-    Position inner = pos == POS_LAST ? POS_TAIL : pos;
+    Position inner = position_inside(pos);
     IrAtom answer = NIL_ATOM;
     for (; i < arms.count; i++) {
         const Node *arm = arms.items[i];

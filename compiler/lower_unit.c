@@ -107,10 +107,7 @@ static FnFacts *generated_facts(Lower *l, ClassInfo *c, const char *selector, bo
     facts->class_name = c->name;
     facts->selector = selector;
     facts->class_side = class_side;
-    facts->kind = class_side                 ? FN_CLASS_METHOD
-                  : c->kind == BC_KIND_ACTOR ? FN_ACTOR_METHOD
-                  : c->kind == BC_KIND_VALUE ? FN_VALUE_METHOD
-                                             : FN_OBJECT_METHOD;
+    facts->kind = method_kind(c, class_side);
     return facts;
 }
 

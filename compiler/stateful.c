@@ -3,7 +3,6 @@
  */
 #include "compiler/analysis.h"
 
-static bool actor_instance(const FnFacts *fn) { return fn->home->kind == FN_ACTOR_METHOD; }
 static const char *class_name_of(const FnFacts *fn) { return fn->class_info ? fn->class_info->name : "?"; }
 
 static void report_no_channel(Analysis *a, Span span, const BlockFacts *b, const char *selector) {
@@ -23,7 +22,7 @@ static void report_no_channel(Analysis *a, Span span, const BlockFacts *b, const
 /* An outer write may leave a block only by a construct, or in an actor's own methods by the carriers of its
  * process. */
 static void check_outer_writes(Analysis *a, const BlockFacts *b) {
-    if (!b->closure->writes.count || actor_instance(b->closure)) return;
+    if (!b->closure->writes.count || facts_actor_instance(b->closure)) return;
     if (b->flow == FLOW_FOREIGN) {
         const Var *var = b->closure->writes.items[0];
         report(a, DIAG_WARNING, "unresolved_ffi", b->node->span,
@@ -79,7 +78,7 @@ static const char *find_field_write(const Node *node) {
 }
 
 static void check_field_writes(Analysis *a, const BlockFacts *b) {
-    if (!b->closure->writes_state || !actor_instance(b->closure)) return;
+    if (!b->closure->writes_state || !facts_actor_instance(b->closure)) return;
     if (b->flow == FLOW_LOCAL || b->flow == FLOW_RETURNED) {
         report(a, DIAG_ERROR, "type", b->node->span, "Cannot assign to field '%s' inside a stored closure",
                find_field_write(b->node));
@@ -162,7 +161,8 @@ static bool ends_script(const Analysis *a, const Var *var) {
 /* A stateful block in a local, bound once. One that is bound again is not tracked: calling it raises. */
 static void check_stored(Analysis *a, const Var *var) {
     const BlockFacts *b = var->block;
-    if (var->writes != 1 || !b || !b->closure || !b->closure->writes.count || actor_instance(var->fn)) return;
+    if (var->writes != 1 || !b || !b->closure || !b->closure->writes.count || facts_actor_instance(var->fn))
+        return;
     if (!var->flows && ends_script(a, var)) return;
     report_no_channel(a, var->bound_span, b, var->flows ? var->flows : "value");
 }
