@@ -96,7 +96,7 @@ struct BlockFacts {
     FnFacts *closure;          /* its own function, NULL if inlined; a home of its own for a builder block */
     uint32_t depth;            /* 1 for a block at the root */
     bool writes_outer;         /* some local from outside, directly or through closures inside */
-    bool writes_state;         /* an actor field or the rebound self of a TestCase */
+    const char *field_written; /* the first instance field that it or a block inside sets, or NULL */
     uint8_t flow;              /* BlockFlow */
     const char *flow_selector; /* FLOW_SEND, FLOW_SELF_SEND, FLOW_THREADING */
     Node *flow_receiver;       /* FLOW_SEND: receiver of that send, NULL in a cascade part */

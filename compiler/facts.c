@@ -372,7 +372,7 @@ static void visit_field(Analysis *a, Node *node, bool write) {
     }
     check_field(a, node, write);
     if (write)
-        facts_write_field(a);
+        facts_write_field(a, node->as.field.name);
     else
         facts_read_field(a, node->as.field.name);
 }

@@ -17,7 +17,7 @@ Var *facts_lookup(Analysis *a, const char *name);
 void facts_read(Analysis *a, Var *var);
 void facts_write(Analysis *a, Var *var);
 void facts_read_field(Analysis *a, const char *name);
-void facts_write_field(Analysis *a);
+void facts_write_field(Analysis *a, const char *name);
 /* "Undefined variable", with the name that may have been meant. */
 void facts_undefined(Analysis *a, const char *name, Span span);
 

@@ -102,7 +102,7 @@ void facts_read_field(Analysis *a, const char *name) {
     }
 }
 
-void facts_write_field(Analysis *a) {
+void facts_write_field(Analysis *a, const char *name) {
     FnFacts *fn = a->fn, *home = fn->home;
     if (home->class_side) {
         for (; fn->parent; fn = fn->parent) fn->writes_class_vars = true;
@@ -112,7 +112,8 @@ void facts_write_field(Analysis *a) {
         facts_read(a, home->self_var);
         facts_write(a, home->self_var);
     }
-    for (BlockFacts *b = a->block; b; b = b->outer) b->writes_state = true;
+    for (BlockFacts *b = a->block; b; b = b->outer)
+        if (!b->field_written) b->field_written = name;
     for (; fn->parent; fn = fn->parent) fn->writes_state = true;
 }
 

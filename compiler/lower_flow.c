@@ -59,7 +59,7 @@ static bool is_boolean(const Lower *l, const Node *node) {
 /* Untaken, such an arm answers nil rather than the receiver (semantics 5). */
 static IrAtom untaken(const Node *block, IrAtom receiver) {
     const BlockFacts *b = literal_block((Node *)(uintptr_t)block)->facts;
-    return b->writes_outer || b->writes_state ? NIL_ATOM : receiver;
+    return b->writes_outer || b->field_written ? NIL_ATOM : receiver;
 }
 
 static IrAtom lower_conditional(Lower *l, Node *node, const SelectorInfo *info, Position pos) {

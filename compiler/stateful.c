@@ -33,62 +33,17 @@ static void check_outer_writes(Analysis *a, const BlockFacts *b) {
         report_no_channel(a, b->node->span, b, b->flow_selector);
 }
 
-/* The first `self.x := ...` in a block, for the message: a walk over assignments only. */
-static const char *find_field_write(const Node *node);
-
-static const char *find_in_list(NodeList list) {
-    const char *found = NULL;
-    for (uint32_t i = 0; i < list.count && !found; i++) found = find_field_write(list.items[i]);
-    return found;
-}
-
-static const char *find_in_send(const Node *node) {
-    const char *found = node->as.send.receiver ? find_field_write(node->as.send.receiver) : NULL;
-    return found ? found : find_in_list(node->as.send.args);
-}
-
-static const char *find_field_write(const Node *node) {
-    if (!node) return NULL;
-    switch ((AstKind)node->kind) {
-    case AST_ASSIGN:
-        if (node->as.assign.target->kind == AST_FIELD) return node->as.assign.target->as.field.name;
-        return find_field_write(node->as.assign.value);
-    case AST_SEND:
-    case AST_PART: return find_in_send(node);
-    case AST_CASCADE: {
-        const char *found = find_field_write(node->as.cascade.receiver);
-        return found ? found : find_in_list(node->as.cascade.parts);
-    }
-    case AST_BLOCK: return find_in_list(node->as.block.body);
-    case AST_PAREN:
-    case AST_RETURN: return find_field_write(node->as.child);
-    case AST_DESTRUCTURE: return find_field_write(node->as.destructure.value);
-    case AST_MATCH: {
-        const char *found = find_field_write(node->as.match.value);
-        return found ? found : find_in_list(node->as.match.arms);
-    }
-    case AST_ARM: return find_field_write(node->as.arm.body);
-    case AST_LIST:
-    case AST_ARRAY: return find_in_list(node->as.sequence.elements);
-    case AST_MAP:
-    case AST_INTERP: return find_in_list(node->as.list);
-    case AST_PAIR: return find_field_write(node->as.pair.value);
-    default: return NULL;
-    }
-}
-
 static void check_field_writes(Analysis *a, const BlockFacts *b) {
-    if (!b->closure->writes_state || !facts_actor_instance(b->closure)) return;
+    if (!b->field_written || !facts_actor_instance(b->closure)) return;
     if (b->flow == FLOW_LOCAL || b->flow == FLOW_RETURNED) {
         report(a, DIAG_ERROR, "type", b->node->span, "Cannot assign to field '%s' inside a stored closure",
-               find_field_write(b->node));
+               b->field_written);
     } else if (b->flow == FLOW_SEND) {
-        const char *field = find_field_write(b->node);
         report(a, DIAG_ERROR, "type", b->node->span,
                "Cannot mutate Actor state inside a closure — `self.%s` is assigned inside a block passed to "
                "`%s` on "
                "Actor `%s`",
-               field, b->flow_selector, class_name_of(b->closure));
+               b->field_written, b->flow_selector, class_name_of(b->closure));
     }
 }
 
