@@ -63,6 +63,19 @@ IrAtom lower_bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span spa
     return lower_bind(l, op, operands, 2, imm, 0, span);
 }
 
+IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operands, uint32_t count,
+                        Span span) {
+    return lower_bind(l, op, operands, count, lower_symbol(l, selector), 0, span);
+}
+
+IrAtom lower_send1(Lower *l, IrOp op, const char *selector, IrAtom receiver, Span span) {
+    return lower_bind1(l, op, receiver, lower_symbol(l, selector), span);
+}
+
+IrAtom lower_send2(Lower *l, IrOp op, const char *selector, IrAtom receiver, IrAtom argument, Span span) {
+    return lower_bind2(l, op, receiver, argument, lower_symbol(l, selector), span);
+}
+
 /* ---- locals and versions ---- */
 
 static void versions_grow(Lower *l, FnLower *fn, uint32_t count) {
@@ -403,9 +416,7 @@ static void leave(Lower *l, IrStmtKind kind, IrAtom value, Span span) {
 }
 
 static IrAtom class_of(Lower *l, IrAtom value, Span span) {
-    IrAtom *operands = lower_atoms(l, 1);
-    operands[0] = value;
-    return lower_bind(l, IR_SEND, operands, 1, lower_symbol(l, l->a->names.class_), 0, span);
+    return lower_send1(l, IR_SEND, l->a->names.class_, value, span);
 }
 
 IrAtom lower_instance_or_self(Lower *l, IrAtom value, Span span) {

@@ -68,6 +68,10 @@ IrAtom lower_bind0(Lower *l, IrOp op, uint32_t imm, Span span);
 IrAtom lower_bind1(Lower *l, IrOp op, IrAtom x, uint32_t imm, Span span);
 IrAtom lower_bind2(Lower *l, IrOp op, IrAtom x, IrAtom y, uint32_t imm, Span span);
 IrAtom *lower_atoms(Lower *l, uint32_t count);
+/* Sends that the source does not spell: no flags. */
+IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operands, uint32_t count, Span span);
+IrAtom lower_send1(Lower *l, IrOp op, const char *selector, IrAtom receiver, Span span);
+IrAtom lower_send2(Lower *l, IrOp op, const char *selector, IrAtom receiver, IrAtom argument, Span span);
 /* The same variable now: the newest version, if the atom names a local. Only where nothing wrote it since. */
 IrAtom lower_refresh(Lower *l, IrAtom atom);
 /* A temp that keeps the value of an atom. */
@@ -133,7 +137,6 @@ IrAtom lower_expr(Lower *l, Node *node);
 IrAtom lower_at(Lower *l, Node *node, Position pos);
 /* Statements; the value of the last, nil if there is none. */
 IrAtom lower_statements(Lower *l, NodeList body, Position pos);
-IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operands, uint32_t count, Span span);
 
 /* ---- lower_flow.c, lower_match.c ---- */
 IrAtom lower_construct(Lower *l, Node *node, const SelectorInfo *info, Position pos);

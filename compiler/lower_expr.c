@@ -48,9 +48,7 @@ static IrAtom lower_map(Lower *l, const Node *node) {
 
 static IrAtom lower_segment(Lower *l, Node *segment) {
     if (segment->kind == AST_STRING) return lower_literal(l, segment);
-    IrAtom *operands = lower_atoms(l, 1);
-    operands[0] = lower_expr(l, segment);
-    return lower_send_named(l, IR_SEND, l->a->names.display_string, operands, 1, segment->span);
+    return lower_send1(l, IR_SEND, l->a->names.display_string, lower_expr(l, segment), segment->span);
 }
 
 static IrAtom lower_interp(Lower *l, const Node *node) {
@@ -117,10 +115,8 @@ static IrAtom lower_field(Lower *l, const Node *node) {
     int32_t slot = slot_of_field(l, name);
     if (slot >= 0) return lower_bind1(l, IR_GETSLOT, lower_self(l, span), (uint32_t)slot, span);
     /* A slot that only subclasses or builders know. */
-    IrAtom *operands = lower_atoms(l, 2);
-    operands[0] = lower_self(l, span);
-    operands[1] = lower_bind0(l, IR_CONST, lower_symbol(l, name), span);
-    return lower_send_named(l, IR_SENDSELF, l->a->names.field_at, operands, 2, span);
+    IrAtom self = lower_self(l, span), key = lower_bind0(l, IR_CONST, lower_symbol(l, name), span);
+    return lower_send2(l, IR_SENDSELF, l->a->names.field_at, self, key, span);
 }
 
 static IrAtom lower_field_write(Lower *l, const Node *target, IrAtom value) {
@@ -145,11 +141,6 @@ static IrAtom lower_field_write(Lower *l, const Node *target, IrAtom value) {
 }
 
 /* ---- sends ---- */
-
-IrAtom lower_send_named(Lower *l, IrOp op, const char *selector, IrAtom *operands, uint32_t count,
-                        Span span) {
-    return lower_bind(l, op, operands, count, lower_symbol(l, selector), 0, span);
-}
 
 /* What kind of send the receiver's spelling makes it. */
 static IrOp send_op(const Lower *l, const Node *receiver, const SelectorInfo *info, uint8_t *flags) {
@@ -272,9 +263,7 @@ static bool lower_character_send(Lower *l, Node *node, IrAtom *answer) {
     }
     const char *hidden = character_selector(l, selector);
     if (!hidden) return false;
-    IrAtom *operands = lower_atoms(l, 1);
-    operands[0] = lower_expr(l, node->as.send.receiver);
-    *answer = lower_send_named(l, IR_SEND, hidden, operands, 1, node->span);
+    *answer = lower_send1(l, IR_SEND, hidden, lower_expr(l, node->as.send.receiver), node->span);
     return true;
 }
 

@@ -143,10 +143,8 @@ static IrAtom segment_values(Lower *l, const Node *p, IrAtom value, const void *
         spec[i * 3 + 1] = segment_size(l, p, i);
         spec[i * 3 + 2] = atom_int((s->as.segment.sign == SEG_SIGNED) + (little ? 2 : 0));
     }
-    IrAtom *operands = lower_atoms(l, 2);
-    operands[0] = value;
-    operands[1] = lower_bind(l, IR_LIST, spec, count * 3, 0, 0, p->span);
-    return lower_send_named(l, IR_SEND, l->a->names.match_segments, operands, 2, p->span);
+    IrAtom segments = lower_bind(l, IR_LIST, spec, count * 3, 0, 0, p->span);
+    return lower_send2(l, IR_SEND, l->a->names.match_segments, value, segments, p->span);
 }
 
 static IrAtom segments_fit(Lower *l, const Node *p, IrAtom value, const void *context) {

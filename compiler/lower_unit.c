@@ -136,24 +136,11 @@ static FnLower *generated_begin(Lower *l, ClassInfo *c, const char *selector, bo
 static const IrAtom SELF = {ATOM_SELF, 0, 0};
 static IrAtom param_atom(uint32_t i) { return (IrAtom){ATOM_LOCAL, i, 0}; }
 
-static IrAtom send1(Lower *l, IrOp op, const char *selector, IrAtom receiver, Span span) {
-    IrAtom *operands = lower_atoms(l, 1);
-    operands[0] = receiver;
-    return lower_send_named(l, op, selector, operands, 1, span);
-}
-
-static IrAtom send2(Lower *l, IrOp op, const char *selector, IrAtom receiver, IrAtom argument, Span span) {
-    IrAtom *operands = lower_atoms(l, 2);
-    operands[0] = receiver;
-    operands[1] = argument;
-    return lower_send_named(l, op, selector, operands, 2, span);
-}
-
 /* Inherited slots, then these. */
 static IrAtom append_slots(Lower *l, const ClassInfo *c, IrAtom own, Span span) {
     if (!c->superclass) return own;
-    IrAtom inherited = send1(l, IR_SENDSUPER, l->a->names.defaults, SELF, span);
-    return send2(l, IR_SEND, l->a->names.append, inherited, own, span);
+    IrAtom inherited = lower_send1(l, IR_SENDSUPER, l->a->names.defaults, SELF, span);
+    return lower_send2(l, IR_SEND, l->a->names.append, inherited, own, span);
 }
 
 static void add_defaults(UnitLower *u, ClassInfo *c) {
@@ -223,10 +210,10 @@ static IrAtom constructor_body(Lower *l, ClassInfo *c, Span span) {
     IrAtom slots = lower_bind(l, IR_TUPLE, operands, count, 0, 0, span);
     if (c->inherited_fields || !c->superclass || !c->superclass->known)
         slots = append_slots(l, c, slots, span);
-    lower_frame_leave(l, &mark, send2(l, IR_SENDSELF, l->a->names.make, SELF, slots, span));
+    lower_frame_leave(l, &mark, lower_send2(l, IR_SENDSELF, l->a->names.make, SELF, slots, span));
     mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
-    IrAtom all = send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
-    IrAtom made = send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
+    IrAtom all = lower_send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
+    IrAtom made = lower_send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
     for (uint32_t i = 0; i < count; i++)
         made = lower_bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
     lower_frame_leave(l, &mark, made);
