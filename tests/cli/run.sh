@@ -143,5 +143,25 @@ Transcript show: "not shown"
 // => Actor(TranscriptStream, _)'
 expect "TAP has its lines for itself" 0 '^TAP version 13~no line end~ok 1 .*~ok 2 [^~]*~1..2~$' '' "$binary" test --format tap "$work/prints.btscript"
 
+mkdir -p "$work/kept/inner" "$work/tree/a/b" "$work/tree/empty" "$work/other"
+: >"$work/kept/precious"
+: >"$work/kept/inner/precious"
+: >"$work/tree/a/b/file"
+: >"$work/single"
+: >"$work/other/file"
+ln -s "$work/kept" "$work/tree/a/link"
+ln -s "$work/kept/precious" "$work/tree/link to file"
+ln -s "$work/nowhere" "$work/tree/dangling"
+ln -s "$work/kept" "$work/link"
+ln -s "$work/other" "$work/slashed"
+program delete_all.bt 'Object subclass: Main
+  class main: paths => paths do: [:each |
+    outcome := File deleteAll: each
+    Console printLine: (outcome isOk ifTrue: [outcome value printString] ifFalse: [outcome error kind printString])]'
+expect "deleteAll: deletes links, not what they lead to" 0 '^nil~nil~nil~#file_not_found~#not_a_directory~$' '' \
+    "$binary" run "$work/delete_all.bt" "$work/tree" "$work/link" "$work/single" "$work/nothing" "$work/slashed/"
+expect "deleteAll: leaves what links lead to, and nothing else" 0 '^kept~kept/inner~kept/inner/precious~kept/precious~other~other/file~slashed~$' '' \
+    bash -c 'cd "$1" && find kept other slashed tree link single 2>/dev/null | LC_ALL=C sort' - "$work"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
