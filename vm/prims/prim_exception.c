@@ -109,9 +109,6 @@ PRIM(prim_exception_selector) {
     return (void)p, (void)count, *result = object_at(args[0], EXC_SELECTOR), PRIM_OK;
 }
 PRIM(prim_exception_hint) { return (void)p, (void)count, *result = object_at(args[0], EXC_HINT), PRIM_OK; }
-PRIM(prim_exception_details) {
-    return (void)p, (void)count, *result = object_at(args[0], EXC_DETAILS), PRIM_OK;
-}
 
 PRIM(prim_exception_stack_trace) {
     (void)count;
