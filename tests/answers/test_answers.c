@@ -161,8 +161,9 @@ int main(int argc, char **argv) {
     bt_config config = {.size = sizeof config, .schedulers = 1};
     bt_vm *vm = bt_vm_new(&config);
     if (!text || !vm || !load_fixtures(vm)) return printf("0 passed, 1 failed\n"), 1;
-    strsep(&text, "\n");
-    for (char *line = strsep(&text, "\n"); line; line = strsep(&text, "\n")) {
+    char *rest = text;
+    strsep(&rest, "\n");
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         char *row[COLUMNS];
         int n = 0;
         while (n < COLUMNS && (row[n] = strsep(&line, "\t"))) n++;
@@ -171,6 +172,8 @@ int main(int argc, char **argv) {
         if (part < 0 || row_index++ % 10 == part) run_row(vm, row);
     }
     bt_vm_free(vm);
+    free(text);
+    free(pending);
     int held = 0, failed = 0;
     for (int i = 0; i < area_count; i++) {
         printf("%-14s %4d hold, %4d pending, %d failed\n", areas[i].name, areas[i].held, areas[i].pending,

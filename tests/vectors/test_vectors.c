@@ -2,10 +2,12 @@
  * not hold yet: one of them that passes is a failure too (take it off the list). The last line is `N passed,
  * N failed`. */
 #define _GNU_SOURCE
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "beamtalk.h"
 
 enum { MAX_LINES = 40 };
@@ -199,6 +201,7 @@ static void finish_vector(Vector *v, const char *only) {
         fflush(stdout);
         if (part < 0 || vector_index++ % 10 == part) run_vector(v);
     }
+    free(v->definitions);
     memset(v, 0, sizeof *v);
 }
 
@@ -241,21 +244,44 @@ static void read_line(char *line, Vector *v, Group **group, bool vectors, const 
         v->lines[v->count++] = line;
 }
 
+/* ---- a folder of its own for the files that vectors write ---- */
+
+static bool enter_scratch(char *path, size_t size) {
+    const char *parent = getenv("TMPDIR");
+    snprintf(path, size, "%s/vectors.XXXXXX", parent && *parent ? parent : "/tmp");
+    return mkdtemp(path) && chdir(path) == 0;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at) {
+    return (void)info, (void)type, (void)at, remove(path);
+}
+
+static bool leave_scratch(const char *path) {
+    return chdir("/") == 0 && nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0;
+}
+
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : NULL;
     verbose = argc > 2;
     const char *part_text = getenv("BT_TEST_PART");
     if (part_text && *part_text >= '0' && *part_text <= '9') part = atoi(part_text) % 10;
     pending = read_file(TEST_DIR "/vectors/pending.txt");
+    char scratch[512];
+    if (!enter_scratch(scratch, sizeof scratch)) return fprintf(stderr, "no scratch folder\n"), 2;
     for (int pass = 0; pass < 2; pass++) {
         char *text = read_file(TEST_DIR "/vectors/semantics.txt");
-        if (!text) return fprintf(stderr, "no semantics.txt\n"), 2;
+        if (!text) return (void)leave_scratch(scratch), fprintf(stderr, "no semantics.txt\n"), 2;
         Vector v = {0};
         Group *group = NULL;
-        for (char *line = strsep(&text, "\n"); line; line = strsep(&text, "\n"))
+        char *rest = text;
+        for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
             read_line(line, &v, &group, pass == 1, pass == 1 ? only : "none");
         finish_vector(&v, pass == 1 ? only : "none");
+        free(text);
     }
+    for (int i = 0; i < group_count; i++) free(groups[i].definitions);
+    free(pending);
+    if (!leave_scratch(scratch)) return fprintf(stderr, "cannot remove %s\n", scratch), 2;
     printf("%d vectors pending\n%d passed, %d failed\n", pending_count, passed, failed);
     return failed ? 1 : 0;
 }
