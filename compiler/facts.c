@@ -601,18 +601,45 @@ static void check_bindings(Analysis *a) {
     }
 }
 
+/* Those that come with a value are the first arguments of the script. */
+static void existing_first(Analysis *a) {
+    PtrSet all = a->bindings;
+    uint32_t existing = 0;
+    a->bindings = (PtrSet){0};
+    for (int exists = 1; exists >= 0; exists--)
+        for (uint32_t i = 0; i < all.count; i++) {
+            Var *var = (Var *)(uintptr_t)all.items[i];
+            if (var->exists != exists) continue;
+            var->binding = a->bindings.count;
+            existing += var->exists;
+            ptr_set_add(&a->bindings, a->arena, var);
+        }
+    if (existing > BC_MAX_ARGS)
+        report(a, DIAG_ERROR, "limit", a->module->span,
+               "this input uses %u variables of the session; it can use %u at most", existing, BC_MAX_ARGS);
+}
+
+/* A ^ out of a closure answers the values that the closure found, also of variables named behind it. */
+static void returns_carry_existing(Analysis *a, FnFacts *script) {
+    for (uint32_t i = 0; i < a->closures.count; i++) {
+        a->fn = (FnFacts *)(uintptr_t)a->closures.items[i];
+        for (uint32_t k = 0; a->fn->has_return && k < a->bindings.count; k++) {
+            Var *var = (Var *)(uintptr_t)a->bindings.items[k];
+            if (var->exists) facts_read(a, var);
+        }
+    }
+    a->fn = script;
+}
+
 FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
     uint32_t mark = a->scope_count;
     FnFacts *fn = home_enter(a, NULL, NULL, FN_SCRIPT, false);
     fn->script = true;
     a->script = fn;
-    for (uint32_t i = 0; a->options->session && i < a->options->binding_count; i++) {
-        BcText name = a->options->bindings[i];
-        facts_declare_binding(a, intern_bytes(a->intern, name.bytes, name.length), span_make(0, 0))->exists =
-            true;
-    }
     visit_body(a, *statements, FLOW_NONE);
     check_bindings(a);
+    existing_first(a);
+    returns_carry_existing(a, fn);
     return home_leave(a, fn, mark);
 }
 

@@ -53,6 +53,15 @@ Var *facts_declare(Analysis *a, const char *name, VarKind kind, Span span) {
     return var;
 }
 
+static bool in_session(const Analysis *a, const char *name) {
+    const CompileOptions *o = a->options;
+    for (uint32_t i = 0; o->session && i < o->binding_count; i++)
+        if (o->bindings[i].length == intern_length(name) &&
+            memcmp(o->bindings[i].bytes, name, o->bindings[i].length) == 0)
+            return true;
+    return false;
+}
+
 /* Session variables have one root scope that no inner scope can end. */
 Var *facts_declare_binding(Analysis *a, const char *name, Span span) {
     void **at = name_map_slot(&a->binding_map, a->arena, name);
@@ -61,15 +70,19 @@ Var *facts_declare_binding(Analysis *a, const char *name, Span span) {
     Var *var = facts_var_new(a, name, VAR_BINDING, span);
     var->fn = a->script;
     var->depth = 0;
+    var->exists = in_session(a, name);
     var->binding = a->bindings.count;
     ptr_set_add(&a->bindings, a->arena, var);
     return *at = var;
 }
 
+/* What the session has becomes a binding of the input where the input names it: the rest stays out of it. */
 Var *facts_lookup(Analysis *a, const char *name) {
     NameSlot *slot = name_map_get(&a->slots, name);
     if (slot && slot->var) return slot->var;
-    return a->fn->home->script ? name_map_get(&a->binding_map, name) : NULL;
+    if (!a->fn->home->script) return NULL;
+    Var *var = name_map_get(&a->binding_map, name);
+    return var || !in_session(a, name) ? var : facts_declare_binding(a, name, span_make(0, 0));
 }
 
 /* ---- reads and writes ---- */

@@ -222,9 +222,16 @@ static bool begins_with_prim(const IrFunction *fn) {
     return fn->body->stmt_count && fn->body->stmts[0]->kind == STMT_BIND && fn->body->stmts[0]->op == IR_PRIM;
 }
 
+/* Session variables beyond what a message brings have no value yet: the hole, not nil. */
+static void open_late_bindings(Emit *e) {
+    for (uint32_t reg = BC_MAX_ARGS + 1; reg <= e->unit->shell->binding_count; reg++)
+        code_abc(e, OP_PATGET, 0, reg, reg, reg); /* no Tuple: the hole */
+}
+
 static void emit_code(Emit *e) {
     const IrFunction *fn = e->fn;
     begin_code(e);
+    if (fn->kind == FN_SCRIPT) open_late_bindings(e);
     bool carriers = (fn->flags & FN_HAS_CARRIERS) && fn->carrier_count;
     if (carriers && fn->carrier_count > UINT8_MAX)
         return code_fail(e, "its blocks write too many of its variables");

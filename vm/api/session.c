@@ -248,8 +248,10 @@ static bt_status run_script(Evaluation *e) {
     }
     RunLimits limits = limits_of(e->options);
     Kept answer;
-    RanKind kind = run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL, args,
-                               bc->binding_count, &answer);
+    /* Those that have a value are the first, and the compiler refuses more of them than a message holds. */
+    unsigned argc = bc->binding_count < BC_MAX_ARGS ? bc->binding_count : BC_MAX_ARGS;
+    RanKind kind =
+        run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL, args, argc, &answer);
     bt_status status = status_of(e, kind, &answer);
     if (status == BT_OK) status = take_answer(e, answer.value);
     if (status == BT_RUNTIME_ERROR && answer.value != V_NIL)

@@ -28,6 +28,7 @@ typedef enum {
 #define BC_CLASS_VAR_ABI 1u
 #define BC_MAX_REGISTERS 65000u
 #define BC_NO_CAPTURE 0xffffu
+#define BC_MAX_ARGS 255u /* of a message, so also of the one that starts a script */
 
 static inline Instr instr_abc(Opcode op, unsigned f, unsigned a, unsigned b, unsigned c) {
     return (Instr)(op & 0xff) | ((Instr)(f & 0xff) << 8) | ((Instr)(a & 0xffff) << 16) |

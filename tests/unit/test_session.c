@@ -1,0 +1,135 @@
+/* Sessions as hosts see them: variables from one input to the next. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "beamtalk.h"
+
+static bt_vm *vm;
+static bt_session *session;
+
+static void setup(void) {
+    vm = bt_vm_new(NULL);
+    session = bt_session_new(vm);
+    ck_assert_ptr_nonnull(session);
+}
+
+static void teardown(void) {
+    bt_session_free(session);
+    bt_vm_free(vm);
+}
+
+/* What an input prints, "!kind" of its error, or "?" and the first error if it does not compile. */
+static const char *shown(const char *source) {
+    static char text[1000];
+    bt_eval_options options = {.size = sizeof options, .want_shown = 1, .deadline_ms = 20000};
+    bt_result *r = NULL;
+    bt_status status = bt_vm_eval(session, source, strlen(source), &options, &r);
+    const char *print = bt_result_print_string(r), *kind = bt_result_error_kind(r);
+    const char *message = bt_result_error_message(r);
+    if (status == BT_OK)
+        snprintf(text, sizeof text, "%s", print ? print : "");
+    else if (status == BT_COMPILE_ERROR)
+        snprintf(text, sizeof text, "?%s", message ? message : "");
+    else
+        snprintf(text, sizeof text, "!%s", kind ? kind : "");
+    bt_result_free(r);
+    return text;
+}
+
+#define IS(source, answer) ck_assert_str_eq(shown(source), answer)
+
+static void variables_set(int count) {
+    char source[40];
+    for (int i = 0; i < count; i++) {
+        snprintf(source, sizeof source, "x%d := %d", i, i * 7);
+        (void)shown(source);
+    }
+}
+
+static void variables_hold(int count) {
+    char source[40], answer[20];
+    for (int i = 0; i < count; i++) {
+        snprintf(source, sizeof source, "x%d", i);
+        snprintf(answer, sizeof answer, "%d", i * 7);
+        IS(source, answer);
+    }
+}
+
+/* `before` x0 + ... + x(count - 1) */
+static char *sum_of(const char *before, int count) {
+    char *source = malloc(strlen(before) + 20 * (size_t)count + 20), *at = source;
+    at += sprintf(at, "%s 0", before);
+    for (int i = 0; i < count; i++) at += sprintf(at, " + x%d", i);
+    return source;
+}
+
+START_TEST(hundreds_of_variables_keep_their_values) {
+    variables_set(300);
+    variables_hold(300);
+    IS("x299 := x0 - 1. x0", "0");
+    IS("x299", "-1");
+    IS("x299 := 299 * 7. [:k | x1 + k + x298] value: 1", "2094");
+    variables_hold(300);
+}
+END_TEST
+
+START_TEST(an_input_can_use_as_many_as_a_message_holds) {
+    variables_set(300);
+    char *most = sum_of("s :=", 255), *more = sum_of("x0 := 5. s :=", 260);
+    IS(most, "226695"); /* 7 * (0 + ... + 254) */
+    IS(more, "?this input uses 261 variables of the session; it can use 255 at most");
+    free(most);
+    free(more);
+    IS("s", "226695");
+    variables_hold(300);
+}
+END_TEST
+
+START_TEST(a_refused_input_installs_nothing) {
+    variables_set(256);
+    char *source = sum_of("Object subclass: Refused\n  m => 1\n\nnil.", 256);
+    ck_assert(strstr(shown(source), "256 variables of the session"));
+    free(source);
+    ck_assert_int_eq(shown("Refused new")[0] == '?' || shown("Refused new")[0] == '!', 1);
+}
+END_TEST
+
+START_TEST(new_variables_of_one_input_are_not_limited) {
+    IS("old := 5", "5");
+    char *source = malloc(300 * 40), *at = source;
+    for (int i = 0; i < 300; i++) at += sprintf(at, "x%d := %d.\n", i, i * 7);
+    strcpy(at, "false ifTrue: [unset := 1].\nold");
+    IS(source, "5");
+    free(source);
+    variables_hold(300);
+    IS("unset", "?Undefined variable: unset");
+}
+END_TEST
+
+START_TEST(a_return_out_of_a_block_keeps_variables_of_the_session) {
+    IS("a := 1. b := 2", "2");
+    IS("[:k | ^k] value: 3", "3");
+    IS("#(a, b)", "#(1, 2)");
+    IS("b := 20. [^a] value. b := 30", "1");
+    IS("#(a, b)", "#(1, 20)");
+}
+END_TEST
+
+int main(void) {
+    Suite *s = suite_create("session");
+    TCase *t = tcase_create("session");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, hundreds_of_variables_keep_their_values);
+    tcase_add_test(t, an_input_can_use_as_many_as_a_message_holds);
+    tcase_add_test(t, a_refused_input_installs_nothing);
+    tcase_add_test(t, new_variables_of_one_input_are_not_limited);
+    tcase_add_test(t, a_return_out_of_a_block_keeps_variables_of_the_session);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
