@@ -1,4 +1,4 @@
-/* Sessions as hosts see them: variables from one input to the next. */
+/* Sessions as hosts see them: variables from one input to the next, and what the interface refuses. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +116,30 @@ START_TEST(a_return_out_of_a_block_keeps_variables_of_the_session) {
 }
 END_TEST
 
+static bt_status send(const char *selector, const char **printed) {
+    static char text[200];
+    const char *const arguments[] = {"one", "two"};
+    bt_result *r = NULL;
+    bt_status status = bt_vm_send_class(session, "Main", selector, arguments, 2, NULL, &r);
+    snprintf(text, sizeof text, "%s", status == BT_OK ? bt_result_print_string(r) : "");
+    *printed = text;
+    ck_assert_int_eq(r == NULL, status == BT_MISUSE);
+    bt_result_free(r);
+    return status;
+}
+
+START_TEST(a_class_is_sent_at_most_one_argument) {
+    const char *printed;
+    shown(
+        "Object subclass: Main\n  class main: list => list\n  class main => 3\n  class a: x b: y => #(x, y)");
+    ck_assert_int_eq(send("main", &printed), BT_OK);
+    ck_assert_str_eq(printed, "3");
+    ck_assert_int_eq(send("main:", &printed), BT_OK);
+    ck_assert_str_eq(printed, "#(\"one\", \"two\")");
+    ck_assert_int_eq(send("a:b:", &printed), BT_MISUSE);
+}
+END_TEST
+
 int main(void) {
     Suite *s = suite_create("session");
     TCase *t = tcase_create("session");
@@ -126,6 +150,7 @@ int main(void) {
     tcase_add_test(t, a_refused_input_installs_nothing);
     tcase_add_test(t, new_variables_of_one_input_are_not_limited);
     tcase_add_test(t, a_return_out_of_a_block_keeps_variables_of_the_session);
+    tcase_add_test(t, a_class_is_sent_at_most_one_argument);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

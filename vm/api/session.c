@@ -339,6 +339,7 @@ bt_status bt_vm_send_class(bt_session *session, const char *class_name, const ch
     uint64_t *block = argument_list(arguments, count, &list);
     if (!e.result || !block || symbol == V_HOLE)
         return mem_free(block), bt_result_free(e.result), BT_NO_MEMORY;
+    if (symbol_arity(vm, symbol) > 1) return mem_free(block), bt_result_free(e.result), BT_MISUSE;
     pthread_mutex_lock(&session->lock);
     RunLimits limits = limits_of(e.options);
     Kept answer;
