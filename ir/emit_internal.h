@@ -166,6 +166,7 @@ bool regs_begin(Emit *e); /* liveness of e->fn; parameters and bindings get thei
 uint32_t reg_alloc(Emit *e);
 uint32_t reg_alloc_row(Emit *e, uint32_t count); /* neighbours */
 void reg_free(Emit *e, uint32_t reg);
+void reg_free_row(Emit *e, uint32_t from, uint32_t count);
 uint32_t reg_top(const Emit *e); /* 1 + the highest that is in use */
 /* Homes of the locals of a frame. */
 void frame_homes_open(Emit *e, const IrFrame *frame);
@@ -181,7 +182,6 @@ bool temp_is_returned(const Emit *e, uint32_t t); /* its only reader is the retu
 bool temp_ends_frame(const Emit *e, uint32_t t);
 const IrStmt *next_stmt(const Emit *e); /* behind the one at hand, rebinds apart */
 bool op_has_window(IrOp op);
-bool op_is_call(IrOp op);
 /* Base of the window of a Bind whose operands are now moved there; everything its operands held is free. */
 uint32_t window_fill(Emit *e, const IrStmt *s, bool but_first); /* but_first: the first slot is left alone */
 
@@ -203,6 +203,8 @@ uint32_t code_site(Emit *e, uint32_t name, uint32_t argc, uint32_t flags, uint32
 
 /* ---- ir_emit.c ---- */
 void code_atom(Emit *e, IrAtom atom, uint32_t to);
+/* The register in which the atom lies by itself, or NO_REG. */
+uint32_t atom_reg(const Emit *e, IrAtom atom);
 /* Register that holds the atom, perhaps a scratch one; operand_done gives it back. */
 uint32_t operand_reg(Emit *e, IrAtom atom);
 void operand_done(Emit *e, IrAtom atom, uint32_t reg);

@@ -30,8 +30,7 @@ void code_atom(Emit *e, IrAtom atom, uint32_t to) {
     }
 }
 
-/* The register in which the atom lies by itself, or NO_REG. */
-static uint32_t lies_in(const Emit *e, IrAtom atom) {
+uint32_t atom_reg(const Emit *e, IrAtom atom) {
     if (atom.kind == ATOM_TEMP) return e->temps[atom.index].reg;
     if (atom.kind == ATOM_LOCAL) return e->locals[atom.index].reg;
     if (atom.kind == ATOM_SELF && e->fn->kind != FN_BLOCK && e->fn->kind != FN_SCRIPT) return 0;
@@ -39,7 +38,7 @@ static uint32_t lies_in(const Emit *e, IrAtom atom) {
 }
 
 uint32_t operand_reg(Emit *e, IrAtom atom) {
-    uint32_t reg = lies_in(e, atom);
+    uint32_t reg = atom_reg(e, atom);
     if (reg != NO_REG) return reg;
     reg = reg_alloc(e);
     code_atom(e, atom, reg);
@@ -49,7 +48,7 @@ uint32_t operand_reg(Emit *e, IrAtom atom) {
 void operand_done(Emit *e, IrAtom atom, uint32_t reg) {
     if (atom.kind == ATOM_TEMP) {
         if (temp_last(e, &e->temps[atom.index]) <= e->position) temp_free(e, atom.index);
-    } else if (lies_in(e, atom) == NO_REG) {
+    } else if (atom_reg(e, atom) == NO_REG) {
         reg_free(e, reg);
     }
 }
@@ -163,7 +162,7 @@ static void emit_value(Emit *e, const IrFrame *frame, Dest dest) {
 static void drop_windows(Emit *e, uint32_t count) {
     while (e->window_count > count) {
         Window w = e->windows[--e->window_count];
-        for (uint32_t i = 0; i < w.count; i++) reg_free(e, w.base + i);
+        reg_free_row(e, w.base, w.count);
     }
 }
 

@@ -109,7 +109,7 @@ static void code_count(Emit *e, const IrStmt *s) {
     code_frame(e, s->frames[0], NOWHERE);
     code_jump_near(e, OP_FORSTEP, row, index, body);
     label_bind(e, end);
-    for (uint32_t i = 0; i < 3; i++) reg_free(e, row + i);
+    reg_free_row(e, row, 3);
     if (own) reg_free(e, index);
 }
 

@@ -73,8 +73,18 @@ static BcRegion *region_close(Emit *e, const Region *r, BcRegionKind kind) {
     return out;
 }
 
-static void free_row(Emit *e, uint32_t from, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) reg_free(e, from + i);
+/* Where the answer of a protected body goes: a variable's own register holds its value until the whole answer
+ * is known, since a rebind of it inside the body comes home after the body's answer was made. */
+static Dest answer_open(Emit *e, Dest dest) {
+    if (dest.kind == DEST_RETURN || (dest.kind == DEST_REG && !dest.fresh))
+        return (Dest){.kind = DEST_REG, .reg = reg_alloc(e), .fresh = true};
+    return dest;
+}
+
+static void answer_close(Emit *e, Dest inner, Dest dest) {
+    if (dest.kind == DEST_REG) code_move(e, dest.reg, inner.reg);
+    if (dest.kind == DEST_RETURN) code_return(e, inner.reg);
+    if (inner.kind == DEST_REG && (dest.kind != DEST_REG || inner.reg != dest.reg)) reg_free(e, inner.reg);
 }
 
 /* ---- on:do: ---- */
@@ -119,11 +129,7 @@ static void code_handler(Emit *e, const IrStmt *s, BcRegion *region, uint32_t sn
 }
 
 void code_ondo(Emit *e, const IrStmt *s, Dest dest) {
-    Dest inner = dest;
-    /* A variable's own register holds its value until the whole answer is known: a
-     * rebind of it inside the body comes home after the body's answer was made. */
-    if (dest.kind == DEST_RETURN || (dest.kind == DEST_REG && !dest.fresh))
-        inner = (Dest){.kind = DEST_REG, .reg = reg_alloc(e), .fresh = true};
+    Dest inner = answer_open(e, dest);
     bool move = rebinds_follow(e);
     uint32_t done = label_new(e);
     Region r = region_open(e, s);
@@ -135,9 +141,7 @@ void code_ondo(Emit *e, const IrStmt *s, Dest dest) {
     shadows_free(e, &r);
     code_handler(e, s, region, r.snapshot, inner);
     label_bind(e, done);
-    if (dest.kind == DEST_REG) code_move(e, dest.reg, inner.reg);
-    if (dest.kind == DEST_RETURN) code_return(e, inner.reg);
-    if (inner.kind == DEST_REG && (dest.kind != DEST_REG || inner.reg != dest.reg)) reg_free(e, inner.reg);
+    answer_close(e, inner, dest);
 }
 
 /* ---- ensure: ---- */
@@ -155,9 +159,7 @@ static void code_cleanup_entry(Emit *e, const Region *r, uint32_t pending, uint3
 }
 
 void code_ensure(Emit *e, const IrStmt *s, Dest dest) {
-    Dest inner = dest;
-    if (dest.kind == DEST_RETURN || (dest.kind == DEST_REG && !dest.fresh))
-        inner = (Dest){.kind = DEST_REG, .reg = reg_alloc(e), .fresh = true};
+    Dest inner = answer_open(e, dest);
     Region r = region_open(e, s);
     e->ensures++;
     code_frame(e, r.body, inner);
@@ -173,8 +175,6 @@ void code_ensure(Emit *e, const IrStmt *s, Dest dest) {
     e->row_depth--;
     code_frame(e, s->frames[1], (Dest){.kind = DEST_NONE});
     code_imm(e, OP_RESUME, 0, pending, 0);
-    free_row(e, pending, 4);
-    if (dest.kind == DEST_REG) code_move(e, dest.reg, inner.reg);
-    if (dest.kind == DEST_RETURN) code_return(e, inner.reg);
-    if (inner.kind == DEST_REG && (dest.kind != DEST_REG || inner.reg != dest.reg)) reg_free(e, inner.reg);
+    reg_free_row(e, pending, 4);
+    answer_close(e, inner, dest);
 }

@@ -9,6 +9,10 @@ bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: 
 void ir_fail(IrUnit *unit);
 uint32_t ir_const_add(IrUnit *unit, BcConst k); /* shared; text is copied */
 
+static inline bool op_is_call(IrOp op) {
+    return op == IR_SEND || op == IR_SENDSELF || op == IR_SENDSUPER || op == IR_CALLBLOCK || op == IR_CAST;
+}
+
 /* What ir_verify hands to ir_emit; lives in the unit's memory. */
 struct IrVerified {
     IrUnit *unit;

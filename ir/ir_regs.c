@@ -179,6 +179,10 @@ void reg_free(Emit *e, uint32_t reg) {
     while (e->used_words && !e->used[e->used_words - 1]) e->used_words--;
 }
 
+void reg_free_row(Emit *e, uint32_t from, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) reg_free(e, from + i);
+}
+
 uint32_t reg_top(const Emit *e) {
     if (!e->used_words) return 0;
     return e->used_words * 64 - (uint32_t)__builtin_clzll(e->used[e->used_words - 1]);
@@ -334,20 +338,9 @@ uint32_t temp_place(Emit *e, uint32_t t) {
 
 /* ---- windows ---- */
 
-bool op_is_call(IrOp op) {
-    return op == IR_SEND || op == IR_SENDSELF || op == IR_SENDSUPER || op == IR_CALLBLOCK || op == IR_CAST;
-}
-
 bool op_has_window(IrOp op) {
     return op_is_call(op) || op == IR_LIST || op == IR_CONSTAIL || op == IR_ARRAY || op == IR_DICT ||
            op == IR_TUPLE || op == IR_INTERP;
-}
-
-/* Register that an operand lies in before it is moved, or NO_REG. */
-static uint32_t source_of(const Emit *e, IrAtom atom) {
-    if (atom.kind == ATOM_TEMP) return e->temps[atom.index].reg;
-    if (atom.kind == ATOM_LOCAL) return e->locals[atom.index].reg;
-    return NO_REG;
 }
 
 static bool dies_here(const Emit *e, IrAtom atom) {
@@ -359,7 +352,7 @@ static uint32_t window_take(Emit *e, const IrStmt *s) {
     for (uint32_t i = e->window_count; i-- > 0;) {
         if (e->windows[i].stmt != s) continue;
         Window w = e->windows[i];
-        for (uint32_t k = 0; k < w.count; k++) reg_free(e, w.base + k);
+        reg_free_row(e, w.base, w.count);
         memmove(e->windows + i, e->windows + i + 1, (e->window_count - i - 1) * sizeof *e->windows);
         e->window_count--;
         return w.base;
@@ -370,7 +363,7 @@ static uint32_t window_take(Emit *e, const IrStmt *s) {
 /* Would filling slots from left to right overwrite an operand that is still to be moved? */
 static bool overlaps(const Emit *e, const IrStmt *s, uint32_t base) {
     for (uint32_t i = 0; i < s->operand_count; i++) {
-        uint32_t from = source_of(e, s->operands[i]);
+        uint32_t from = atom_reg(e, s->operands[i]);
         if (from != NO_REG && from >= base && from < base + s->operand_count && from != base + i) return true;
     }
     return false;
@@ -379,7 +372,7 @@ static bool overlaps(const Emit *e, const IrStmt *s, uint32_t base) {
 static uint32_t above_operands(const Emit *e, const IrStmt *s) {
     uint32_t top = reg_top(e);
     for (uint32_t i = 0; i < s->operand_count; i++) {
-        uint32_t from = source_of(e, s->operands[i]);
+        uint32_t from = atom_reg(e, s->operands[i]);
         if (from != NO_REG && from >= top) top = from + 1;
     }
     return top;
@@ -394,13 +387,7 @@ uint32_t window_fill(Emit *e, const IrStmt *s, bool but_first) {
         if (overlaps(e, s, base)) base = above_operands(e, s) + header;
     }
     if (base + s->operand_count > BC_MAX_REGISTERS) return code_fail(e, "it needs too many registers"), 0;
-    for (uint32_t i = but_first; i < s->operand_count; i++) {
-        uint32_t from = source_of(e, s->operands[i]);
-        if (from != NO_REG)
-            code_move(e, base + i, from);
-        else
-            code_atom(e, s->operands[i], base + i);
-    }
+    for (uint32_t i = but_first; i < s->operand_count; i++) code_atom(e, s->operands[i], base + i);
     if (base + s->operand_count > e->register_count) e->register_count = base + s->operand_count;
     return base;
 }

@@ -7,12 +7,8 @@ bool const_is(const Verify *v, uint32_t index, BcConstKind kind) {
 
 /* ---- operations ---- */
 
-static bool is_send(IrOp op) {
-    return op == IR_SEND || op == IR_SENDSELF || op == IR_SENDSUPER || op == IR_CALLBLOCK || op == IR_CAST;
-}
-
 static bool operand_count_fits(const IrStmt *s) {
-    if (is_send(s->op) || s->op == IR_CONSTAIL) return s->operand_count > 0;
+    if (op_is_call(s->op) || s->op == IR_CONSTAIL) return s->operand_count > 0;
     return s->op != IR_DICT || s->operand_count % 2 == 0;
 }
 
