@@ -72,8 +72,7 @@ char *ir_text(IrUnit *unit, const char *bytes, size_t length) {
     return copy;
 }
 
-/* Room for one more item of an array {items, count, capacity}; the old array stays in the arena. */
-static void *grow(IrUnit *unit, void *items, uint32_t count, uint32_t *capacity, size_t item_size) {
+void *ir_grow(IrUnit *unit, void *items, uint32_t count, uint32_t *capacity, size_t item_size) {
     if (count < *capacity) return items;
     if (count > UINT32_MAX / 2 - 4) {
         unit->arena->failed = true;
@@ -177,7 +176,7 @@ uint32_t ir_const_add(IrUnit *unit, BcConst k) {
     for (; arena->slots[at]; at = (at + 1) & (arena->slot_count - 1))
         if (same_const(&unit->consts[arena->slots[at] - 1], &k)) return arena->slots[at] - 1;
     BcConst *consts =
-        grow(unit, unit->consts, unit->const_count, &unit->const_capacity, sizeof *unit->consts);
+        ir_grow(unit, unit->consts, unit->const_count, &unit->const_capacity, sizeof *unit->consts);
     if (!consts) return 0;
     unit->consts = consts;
     if (k.kind != BC_INT && k.kind != BC_FLOAT)
@@ -217,8 +216,8 @@ uint32_t ir_const_bigint(IrUnit *unit, const char *digits, size_t length) {
 IrFunction *ir_function_new(IrUnit *unit, uint32_t *index) {
     IrFunction *fn = ir_alloc(unit, sizeof *fn);
     *index = 0;
-    IrFunction **functions =
-        grow(unit, unit->functions, unit->function_count, &unit->function_capacity, sizeof *unit->functions);
+    IrFunction **functions = ir_grow(unit, unit->functions, unit->function_count, &unit->function_capacity,
+                                     sizeof *unit->functions);
     if (!functions) return fn;
     unit->functions = functions;
     *index = unit->function_count;
@@ -227,7 +226,7 @@ IrFunction *ir_function_new(IrUnit *unit, uint32_t *index) {
 }
 
 uint32_t ir_local_new(IrUnit *unit, IrFunction *fn, const char *name, IrLocalMode mode) {
-    IrLocal *locals = grow(unit, fn->locals, fn->local_count, &fn->local_capacity, sizeof *fn->locals);
+    IrLocal *locals = ir_grow(unit, fn->locals, fn->local_count, &fn->local_capacity, sizeof *fn->locals);
     if (!locals) { /* callers index what they have just made */
         if (!fn->locals) fn->locals = ir_alloc(unit, sizeof *locals);
         return 0;
@@ -248,7 +247,8 @@ IrStmt *ir_stmt_add(IrUnit *unit, IrFrame *frame, IrStmtKind kind, Span span) {
     IrStmt *stmt = ir_alloc(unit, sizeof *stmt);
     stmt->kind = kind;
     stmt->span = span;
-    IrStmt **stmts = grow(unit, frame->stmts, frame->stmt_count, &frame->stmt_capacity, sizeof *frame->stmts);
+    IrStmt **stmts =
+        ir_grow(unit, frame->stmts, frame->stmt_count, &frame->stmt_capacity, sizeof *frame->stmts);
     if (!stmts) return stmt;
     frame->stmts = stmts;
     frame->stmts[frame->stmt_count++] = stmt;

@@ -7,6 +7,9 @@
 /* ---- ir_build.c ---- */
 bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: it must not be used */
 void ir_fail(IrUnit *unit);
+/* Room for one more item of an array {items, count, capacity}; the old array stays in the arena. NULL: no
+ * memory, the unit has failed. */
+void *ir_grow(IrUnit *unit, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 uint32_t ir_const_add(IrUnit *unit, BcConst k); /* shared; text is copied */
 
 static inline bool op_is_call(IrOp op) {

@@ -34,10 +34,6 @@ static void complain(Parser *p, const char *format, ...) {
 
 static char peek(const Parser *p) { return p->at < p->length ? p->text[p->at] : 0; }
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Blanks and comments, and line ends too if `lines`. */
@@ -126,7 +122,7 @@ static BcText symbol_text(Parser *p) {
     p->at++;
     if (peek(p) == '"') return quoted(p);
     size_t from = p->at;
-    while (peek(p) && (is_word(peek(p)) || strchr(":+-*/<>=~%&|?,", peek(p)))) p->at++;
+    while (is_symbol_char(peek(p))) p->at++;
     return (BcText){p->text + from, (uint32_t)(p->at - from)};
 }
 
@@ -244,14 +240,9 @@ static bool at_atom(Parser *p) {
 static void operands(Parser *p, IrStmt *s) {
     uint32_t capacity = 0;
     while (!p->failed && at_atom(p)) {
-        if (s->operand_count == capacity) {
-            uint32_t larger = capacity ? capacity * 2 : 2;
-            IrAtom *grown = ir_alloc(p->unit, larger * sizeof *grown);
-            if (ir_failed(p->unit)) return complain(p, "out of memory");
-            if (capacity) memcpy(grown, s->operands, capacity * sizeof *grown);
-            s->operands = grown;
-            capacity = larger;
-        }
+        IrAtom *grown = ir_grow(p->unit, s->operands, s->operand_count, &capacity, sizeof *grown);
+        if (!grown) return complain(p, "out of memory");
+        s->operands = grown;
         s->operands[s->operand_count++] = atom(p);
     }
 }
@@ -263,14 +254,9 @@ static void threads(Parser *p, uint32_t **out, uint32_t *count) {
     *count = 0;
     if (!take(p, "threads")) return;
     for (skip(p, false); !p->failed && (is_word(peek(p)) || peek(p) == '.'); skip(p, false)) {
-        if (*count == capacity) {
-            uint32_t larger = capacity ? capacity * 2 : 4;
-            uint32_t *grown = ir_alloc(p->unit, larger * sizeof *grown);
-            if (ir_failed(p->unit)) return complain(p, "out of memory");
-            if (capacity) memcpy(grown, *out, capacity * sizeof *grown);
-            *out = grown;
-            capacity = larger;
-        }
+        uint32_t *grown = ir_grow(p->unit, *out, *count, &capacity, sizeof *grown);
+        if (!grown) return complain(p, "out of memory");
+        *out = grown;
         (*out)[(*count)++] = local(p);
     }
 }

@@ -61,14 +61,9 @@ static void put_quoted(const Printer *p, const char *bytes, size_t length) {
     fputc('"', p->out);
 }
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static void put_symbol(const Printer *p, BcText text) {
     bool plain = text.length > 0;
-    for (uint32_t i = 0; i < text.length; i++)
-        plain = plain && text.bytes[i] && (is_word(text.bytes[i]) || strchr(":+-*/<>=~%&|?,", text.bytes[i]));
+    for (uint32_t i = 0; i < text.length; i++) plain = plain && is_symbol_char(text.bytes[i]);
     fputc('#', p->out);
     if (plain)
         put(p, "%.*s", (int)text.length, text.bytes);

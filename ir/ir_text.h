@@ -2,7 +2,14 @@
 #ifndef BT_IR_TEXT_H
 #define BT_IR_TEXT_H
 
+#include <string.h>
 #include "ir/ir_internal.h"
+
+/* What names are made of, and symbols that are written without quotes. */
+static inline bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+static inline bool is_symbol_char(char c) { return c && (is_word(c) || strchr(":+-*/<>=~%&|?,", c)); }
 
 /* ---- ir_names.c: tables from the .def files ---- */
 typedef struct {
