@@ -1,6 +1,7 @@
 /* Opcode tables and the life of a BcUnit: plain malloc'ed pieces, each owned by the structure that points to
  * it. */
 #include <stdlib.h>
+#include <string.h>
 #include "vm/bytecode/bytecode.h"
 
 static const struct {
@@ -14,6 +15,16 @@ static const struct {
 const char *opcode_name(Opcode op) { return op < OPCODE_COUNT ? OPS[op].name : "?"; }
 const char *opcode_format(Opcode op) { return op < OPCODE_COUNT ? OPS[op].format : "----"; }
 const char *opcode_effects(Opcode op) { return op < OPCODE_COUNT ? OPS[op].effects : ""; }
+
+void instr_operands(Instr i, const char *format, int64_t out[4]) {
+    bool wide = strlen(format) == 3;
+    out[0] = instr_f(i);
+    out[1] = instr_a(i);
+    out[2] = wide ? instr_imm(i) : (int64_t)instr_b(i);
+    out[3] = instr_c(i);
+    if (!wide && (format[2] == 'i' || format[2] == 'j')) out[2] = instr_sb(i);
+    if (!wide && (format[3] == 'i' || format[3] == 'j')) out[3] = instr_sc(i);
+}
 
 static void free_text(BcText text) { free((char *)(uintptr_t)text.bytes); }
 

@@ -214,6 +214,9 @@ void bc_unit_free(BcUnit *unit);
 const char *opcode_name(Opcode op);
 const char *opcode_format(Opcode op);
 const char *opcode_effects(Opcode op);
+/* The operands f, a, b, c of an instruction as its format reads them: b is the 32-bit number of a format of
+ * three. */
+void instr_operands(Instr i, const char *format, int64_t out[4]);
 
 /* Checks every function of a unit: opcodes, operands by format, register bounds (windows included), jump
  * targets, regions, and that the last instruction terminates. A hostile unit cannot make the interpreter

@@ -135,11 +135,8 @@ static void check_instr(Check *c) {
         return;
     }
     const char *format = opcode_format(op);
-    bool wide = strlen(format) == 3;
-    int64_t values[4] = {instr_f(i), instr_a(i), wide ? (int64_t)instr_imm(i) : (int64_t)instr_b(i),
-                         instr_c(i)};
-    if (!wide && (format[2] == 'i' || format[2] == 'j')) values[2] = instr_sb(i);
-    if (!wide && (format[3] == 'i' || format[3] == 'j')) values[3] = instr_sc(i);
+    int64_t values[4];
+    instr_operands(i, format, values);
     for (size_t n = 1; format[n]; n++) check_operand(c, i, format[n], values[n]);
     if (op == OP_FORSTEP || op == OP_FORPREP) check_register(c, instr_a(i), 3);
     if ((op == OP_SENDME || op == OP_TAILME) && c->fn->kind == FN_BLOCK)

@@ -73,11 +73,8 @@ static void put_instr(Out *o, const BcUnit *u, const BcFunction *f, uint32_t pc)
     Opcode op = instr_op(i);
     const char *format = opcode_format(op);
     put(o, "  %4u  %-12s", pc, opcode_name(op));
-    bool wide = strlen(format) == 3;
-    int64_t values[4] = {instr_f(i), instr_a(i), wide ? (int64_t)instr_imm(i) : (int64_t)instr_b(i),
-                         instr_c(i)};
-    if (!wide && (format[2] == 'i' || format[2] == 'j')) values[2] = instr_sb(i);
-    if (!wide && (format[3] == 'i' || format[3] == 'j')) values[3] = instr_sc(i);
+    int64_t values[4];
+    instr_operands(i, format, values);
     for (size_t n = 1; format[n]; n++) put_operand(o, u, f, pc, format[n], values[n]);
     if (format[0] != '-') put(o, " /%" PRId64, values[0]);
     put(o, "\n");
