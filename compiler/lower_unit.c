@@ -362,11 +362,6 @@ static bool unit_begin(UnitLower *u, Analysis *a, const char *source, size_t len
     *u = (UnitLower){.l = {.a = a, .unit = ir_unit_new()}, .source = source, .length = length};
     if (!u->l.unit) return false;
     BcUnit *shell = u->l.unit->shell;
-    if (!shell) shell = u->l.unit->shell = calloc(1, sizeof *shell);
-    if (!shell) return false;
-    shell->format_version = BC_FORMAT_VERSION;
-    shell->class_var_abi = BC_CLASS_VAR_ABI;
-    shell->script = BC_NONE;
     shell->name = text_of(a->options->name, a->options->name ? strlen(a->options->name) : 0);
     shell->source = text_of(source, length);
     return true;

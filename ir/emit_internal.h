@@ -63,8 +63,7 @@ typedef struct {
 
 typedef struct {
     const IrStmt *stmt;
-    uint32_t base, count, position;
-    bool call; /* a send: overwrites what lies above its header */
+    uint32_t base, count;
 } Window;
 
 typedef struct {

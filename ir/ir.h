@@ -223,7 +223,6 @@ void ir_unit_free(IrUnit *unit);
 void *ir_alloc(IrUnit *unit, size_t size); /* zeroed */
 char *ir_text(IrUnit *unit, const char *bytes, size_t length);
 uint32_t ir_const_int(IrUnit *unit, int64_t i); /* constants are shared within a unit */
-uint32_t ir_const_bigint(IrUnit *unit, const char *digits, size_t length); /* decimal, perhaps with '-' */
 uint32_t ir_const_float(IrUnit *unit, double d);
 uint32_t ir_const_string(IrUnit *unit, const char *bytes, size_t length);
 uint32_t ir_const_symbol(IrUnit *unit, const char *bytes, size_t length);

@@ -207,10 +207,6 @@ uint32_t ir_const_symbol(IrUnit *unit, const char *bytes, size_t length) {
     return const_text(unit, BC_SYMBOL, bytes, length);
 }
 
-uint32_t ir_const_bigint(IrUnit *unit, const char *digits, size_t length) {
-    return const_text(unit, BC_BIGINT, digits, length);
-}
-
 /* ---- nodes ---- */
 
 IrFunction *ir_function_new(IrUnit *unit, uint32_t *index) {

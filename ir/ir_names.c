@@ -3,7 +3,7 @@
 
 #define V OPERANDS_ANY
 const IrOpInfo IR_OPS[IR_OP_COUNT] = {
-#define IROP(name, operands, imm, effects, doc) {#name, operands, imm, effects},
+#define IROP(name, operands, imm, effects, doc) {#name, operands, imm},
 #include "ir/ir_ops.def"
 #undef IROP
 };

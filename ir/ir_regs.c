@@ -300,13 +300,9 @@ static Window *window_open(Emit *e, const IrStmt *s) {
     for (uint32_t i = e->window_count; i-- > 0;)
         if (e->windows[i].stmt == s) return &e->windows[i];
     if (!GROW(e, e->windows, e->window_capacity, e->window_count + 1)) return NULL;
-    bool call = op_is_call(s->op);
     Window *w = &e->windows[e->window_count++];
-    *w = (Window){.stmt = s,
-                  .base = reg_top(e) + (call ? FRAME_WORDS : 0),
-                  .count = s->operand_count,
-                  .position = s->position,
-                  .call = call};
+    *w = (Window){
+        .stmt = s, .base = reg_top(e) + (op_is_call(s->op) ? FRAME_WORDS : 0), .count = s->operand_count};
     if (w->base + w->count > BC_MAX_REGISTERS) return code_fail(e, "it needs too many registers"), NULL;
     for (uint32_t i = 0; i < w->count; i++) take(e, w->base + i);
     return w;

@@ -16,7 +16,6 @@ typedef struct {
     const char *name;
     int operands; /* OPERANDS_ANY: any number */
     char imm;
-    const char *effects;
 } IrOpInfo;
 enum { OPERANDS_ANY = -1 };
 extern const IrOpInfo IR_OPS[IR_OP_COUNT];

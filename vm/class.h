@@ -96,7 +96,7 @@ bool class_remove_method(BtVm *vm, Class *c, bool class_side, Value selector);
 
 /* Installs one linked function as a method of a class that exists (compile:source:, `C >> sel => ...`); takes
  * its own count of the unit. extension: into the extension table of that side. False: no memory. */
-bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, Value selector, CodeUnit *unit,
+bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, CodeUnit *unit,
                           const BcMethod *bc);
 /* Takes the class out of the table (removeFromSystem): it is not found by name any more, its process is
  * killed. */

@@ -365,9 +365,8 @@ bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t
 
 /* ---- single methods, removal ---- */
 
-bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, Value selector, CodeUnit *unit,
+bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, CodeUnit *unit,
                           const BcMethod *bc) {
-    (void)selector;
     pthread_rwlock_wrlock(&vm->classes->lock);
     bool done = add_method(vm, c, unit, bc, class_side, extension);
     if (done) code_retain(unit);

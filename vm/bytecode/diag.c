@@ -169,14 +169,6 @@ void diag_list_free(DiagList *list) {
     diag_list_init(list);
 }
 
-void diag_list_truncate(DiagList *list, uint32_t count) {
-    while (list->count > count) {
-        Diag *diag = &list->items[--list->count];
-        list->counts[diag->severity]--;
-        free_texts(diag);
-    }
-}
-
 /* A cut text ends before the code point that did not fit. */
 static char *format_text(const char *format, va_list args) {
     char buffer[MESSAGE_MAX];

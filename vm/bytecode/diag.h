@@ -83,8 +83,6 @@ Diag *diag_add(DiagList *list, DiagSeverity severity, const char *category, Span
 void diag_set_help(Diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_set_label(Diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_set_other(Diag *diag, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Drops everything from index `count` on: for speculative work that is thrown away. Counts follow. */
-void diag_list_truncate(DiagList *list, uint32_t count);
 
 const char *diag_severity_name(DiagSeverity severity);
 /* Prints one diagnostic as

@@ -17,8 +17,5 @@ typedef struct {
 
 static inline Span span_make(uint32_t start, uint32_t end) { return (Span){start, end}; }
 static inline uint32_t span_length(Span s) { return s.end - s.start; }
-/* The smallest span that covers both; a must not start after b. */
-static inline Span span_join(Span a, Span b) { return (Span){a.start, b.end > a.end ? b.end : a.end}; }
-static inline bool span_contains(Span s, uint32_t offset) { return offset >= s.start && offset < s.end; }
 
 #endif

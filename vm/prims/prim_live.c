@@ -80,10 +80,8 @@ PRIM(prim_live_remove_class) {
 
 /* ---- methods ---- */
 
-static PrimStatus install(Process *p, Class *c, bool class_side, Value selector, CodeUnit *unit,
-                          const BcMethod *bc) {
-    return class_install_method(p->vm, c, class_side, false, selector, unit, bc) ? PRIM_OK
-                                                                                 : error_resource(p, NULL);
+static PrimStatus install(Process *p, Class *c, bool class_side, CodeUnit *unit, const BcMethod *bc) {
+    return class_install_method(p->vm, c, class_side, false, unit, bc) ? PRIM_OK : error_resource(p, NULL);
 }
 
 /* A block that the compiler made a method of the class to be (its first parameter is spelled self): args[1]
@@ -107,7 +105,7 @@ PRIM(prim_live_install_block) {
                    .function = (uint32_t)(fn - fn->unit->functions),
                    .class_side = args[4] == V_TRUE};
     *result = V_NIL;
-    return install(p, c, bc.class_side, args[2], fn->unit, &bc);
+    return install(p, c, bc.class_side, fn->unit, &bc);
 }
 
 /* args[1]: the text of one method; it becomes the class's own at once. Answers the selector. */
@@ -135,8 +133,8 @@ PRIM(prim_live_compile) {
     if (unit->bc->extension_count) {
         const BcMethod *method = &unit->bc->extensions[0];
         *result = symbol_intern(p->vm, method->selector.bytes, method->selector.length);
-        status = *result == V_HOLE ? error_resource(p, NULL)
-                                   : install(p, c, method->class_side, *result, unit, method);
+        status =
+            *result == V_HOLE ? error_resource(p, NULL) : install(p, c, method->class_side, unit, method);
     }
     code_release(unit);
     return status;
