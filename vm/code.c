@@ -209,18 +209,6 @@ static bool link_lines(CodeUnit *unit) {
     return true;
 }
 
-static uint32_t line_of_offset(const CodeUnit *unit, uint32_t offset) {
-    uint32_t low = 0, high = unit->line_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (unit->line_starts[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low + 1;
-}
-
 uint32_t function_line(const Function *fn, const Instr *pc) {
     const BcFunction *bc = fn->bc;
     if (!bc->line_count || !fn->unit->bc->source.length || pc < fn->code) return 0;
@@ -232,7 +220,7 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
         else
             high = middle;
     }
-    return line_of_offset(fn->unit, bc->lines[low].offset);
+    return line_index(fn->unit->line_starts, fn->unit->line_count, bc->lines[low].offset) + 1;
 }
 
 /* ---- the unit ---- */

@@ -93,17 +93,8 @@ static uint32_t count_code_points(const char *text, uint32_t length) {
 SourcePosition source_position(SourceFile *file, uint32_t offset) {
     if (!file->line_starts && !build_line_table(file)) return (SourcePosition){1, 1};
     if (offset > file->length) offset = file->length;
-    uint32_t low = 0,
-             high = file->line_count; /* the line starts at or before offset, the next one after it */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (file->line_starts[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    uint32_t start = file->line_starts[low];
-    return (SourcePosition){low + 1, count_code_points(file->text + start, offset - start) + 1};
+    uint32_t line = line_index(file->line_starts, file->line_count, offset), start = file->line_starts[line];
+    return (SourcePosition){line + 1, count_code_points(file->text + start, offset - start) + 1};
 }
 
 Span source_line(SourceFile *file, uint32_t line) {
