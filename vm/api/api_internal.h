@@ -48,6 +48,8 @@ CompilerWorld world_interface(World *world);
 /* vm/api/result.c */
 bt_result *result_new(bt_status status);
 char *text_dup(const char *bytes, size_t length);
+/* The text of a String; NULL for anything else. */
+char *string_dup(Value v);
 /* Fills the error fields from an exception instance. */
 void result_set_error(bt_result *result, BtVm *vm, Value exception);
 

@@ -16,15 +16,20 @@ bt_result *result_new(bt_status status) {
     return r;
 }
 
+char *string_dup(Value v) {
+    size_t length;
+    if (!value_is_bytes(v)) return NULL;
+    const char *bytes = string_bytes(v, &length);
+    return text_dup(bytes, length);
+}
+
 static char *slot_text(BtVm *vm, Value v) {
     size_t length;
     if (value_is_symbol(v)) {
         const char *text = symbol_text(vm, v, &length);
         return text_dup(text, length);
     }
-    if (!value_is_kind(v, KIND_STRING) && !value_is_kind(v, KIND_STRING_REF)) return NULL;
-    const char *bytes = string_bytes(v, &length);
-    return text_dup(bytes, length);
+    return string_dup(v);
 }
 
 void result_set_error(bt_result *r, BtVm *vm, Value exception) {

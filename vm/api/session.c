@@ -179,13 +179,7 @@ static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
     Kept answer;
     RanKind kind =
         run_process(vm, &limits, receiver, symbol_intern(vm, selector, strlen(selector)), NULL, 0, &answer);
-    char *text = NULL;
-    if (kind == RAN_VALUE &&
-        (value_is_kind(answer.value, KIND_STRING) || value_is_kind(answer.value, KIND_STRING_REF))) {
-        size_t length;
-        const char *bytes = string_bytes(answer.value, &length);
-        text = text_dup(bytes, length);
-    }
+    char *text = kind == RAN_VALUE ? string_dup(answer.value) : NULL;
     kept_free(vm, &answer);
     return text;
 }
@@ -305,16 +299,14 @@ int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector
 /* The arguments as a List of Strings, in one malloc'ed block of words. */
 static uint64_t *argument_list(const char *const *arguments, size_t count, Value *list) {
     size_t words = 0;
-    for (size_t i = 0; i < count; i++) words += 3 + 2 + (strlen(arguments[i]) + 7) / 8;
+    for (size_t i = 0; i < count; i++) words += 3 + string_inline_words(strlen(arguments[i]));
     uint64_t *block = mem_zalloc((words + 1) * sizeof *block), *at = block;
     *list = V_EMPTY_LIST;
     for (size_t i = count; block && i-- > 0;) {
-        size_t length = strlen(arguments[i]), size = 2 + (length + 7) / 8;
-        Value text = value_from_object(at);
-        at[0] = header_make(CLASS_ID_String, KIND_STRING, 0, size);
-        at[1] = (uint64_t)length << 8;
-        memcpy(at + 2, arguments[i], length);
-        at += size;
+        size_t length = strlen(arguments[i]);
+        Value text = string_make_literal(at, arguments[i], length);
+        at[0] &= ~header_make(0, (ObjectKind)0, OBJ_LITERAL, 0); /* the block goes: a copy must be made */
+        at += string_inline_words(length);
         at[0] = header_make(CLASS_ID_List, KIND_CONS, 0, 3);
         at[1] = text;
         at[2] = *list;
