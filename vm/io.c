@@ -1,9 +1,9 @@
-/* The console, and the loop thread that does blocking work. See io.h.
+/* The console, and the loop thread that reads stdin. See io.h.
  *
- * A request is submitted under a lock to a list and announced by uv_async_send; the loop thread queues it on
- * libuv's pool, and the answer goes to the process's reply slot from there. If the slot is closed (time over,
- * process dead) the request is dropped here, else by the process. Reads of stdin wait for it and for a pipe
- * that ends them at shutdown, one read at a time. */
+ * A request for a line is submitted under a lock to a list and announced by uv_async_send; the loop thread
+ * queues it on libuv's pool, one at a time, and the answer goes to the process's reply slot from there. If
+ * the slot is closed (process dead) the request is freed here, else by the process. A read waits for stdin
+ * and for a pipe that ends it at shutdown. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,12 +18,26 @@
 
 enum { CONSOLE_BYTES = 16384, INPUT_CHUNK = 65536 };
 
+/* A line that a process waits for. Owner: this module, on whose thread it is; once the answer is delivered,
+ * the process. */
+typedef struct IoRequest IoRequest;
+struct IoRequest {
+    IoRequest *next;
+    BtVm *vm;
+    Value pid;
+    uint64_t wait_id;
+    int error; /* errno that was met, 0 */
+    bool found_end;
+    char *bytes; /* the line without its end; NULL: none has been read */
+    size_t length;
+};
+
 struct IoThread {
     pthread_mutex_t console_lock;
     size_t console_length;
     char console[CONSOLE_BYTES];
 
-    pthread_mutex_t lock; /* the lists, and starting */
+    pthread_mutex_t lock; /* the list of what has been submitted, and starting */
     IoRequest *first, *last;
     bool started, stopping;
     pthread_t thread;
@@ -105,45 +119,26 @@ void io_error_write(BtVm *vm, const char *bytes, size_t length) {
 
 /* ---- requests ---- */
 
-IoRequest *io_request_new(BtVm *vm, void (*work)(IoRequest *r), void (*finish)(Process *p, IoRequest *r)) {
-    IoRequest *r = mem_zalloc(sizeof *r);
-    if (!r) return NULL;
-    r->vm = vm;
-    r->work = work;
-    r->finish = finish;
-    r->class_name = r->selector = V_NIL;
-    return r;
-}
-
-void io_request_free(IoRequest *r) {
-    mem_free(r->path);
+static void io_request_free(IoRequest *r) {
     mem_free(r->bytes);
     mem_free(r);
 }
 
-static void drop(IoRequest *r) {
-    if (r->drop)
-        r->drop(r);
-    else
-        io_request_free(r);
-}
+static IoRequest *request_in(const Reply *reply) { return (IoRequest *)(uintptr_t)reply->value; }
 
 static void finish_request(Process *p, Reply *reply) {
-    if (reply->kind == REPLY_TIMEOUT) {
-        (void)error_raise(p, ERR_timeout_error, V_NIL, V_NIL, NULL, NULL, V_NIL);
-        return;
-    }
-    IoRequest *r = (IoRequest *)(uintptr_t)reply->value;
+    IoRequest *r = request_in(reply);
     p->resume_value = V_NIL;
-    r->finish(p, r);
-    drop(r);
+    if (r->error)
+        (void)error_resource(p, NULL);
+    else if (!r->found_end)
+        (void)string_new(p, r->bytes, r->length, &p->resume_value);
+    io_request_free(r);
 }
 
-static void discard_reply(const Reply *reply) {
-    if (reply->kind == REPLY_VALUE) drop((IoRequest *)(uintptr_t)reply->value);
-}
+static void discard_reply(const Reply *reply) { io_request_free(request_in(reply)); }
 
-/* The work is done. False: nobody wants it any more; the request is still ours. */
+/* The line is read. False: nobody wants it any more; the request is still ours. */
 static bool answer(IoRequest *r) {
     Reply done = {.kind = REPLY_VALUE, .value = (Value)(uintptr_t)r};
     return reply_deliver(r->vm, NULL, r->pid, r->wait_id, &done, false);
@@ -196,7 +191,7 @@ static bool read_more(IoThread *io) {
     return true;
 }
 
-static void work_line(IoRequest *r) {
+static void read_line(IoRequest *r) {
     IoThread *io = r->vm->io;
     while (!take_line(io, r)) {
         if (io->input_ended) {
@@ -207,19 +202,11 @@ static void work_line(IoRequest *r) {
     }
 }
 
-static void finish_line(Process *p, IoRequest *r) {
-    if (r->error)
-        (void)error_resource(p, NULL);
-    else if (!r->found_end)
-        (void)string_new(p, r->bytes, r->length, &p->resume_value);
-}
-
-PrimStatus io_read_line(Process *p) {
-    io_console_flush(p->vm);
-    IoRequest *r = io_request_new(p->vm, work_line, finish_line);
-    if (!r) return error_resource(p, NULL);
-    r->is_line = true;
-    return io_submit(p, r, -1);
+/* Puts the line where it is waited for, or back. */
+static void complete(IoThread *io, IoRequest *r) {
+    if (answer(r)) return;
+    unread_line(io, r);
+    io_request_free(r);
 }
 
 /* ---- the loop thread ---- */
@@ -229,10 +216,7 @@ typedef struct Job {
     IoRequest *request;
 } Job;
 
-static void job_work(uv_work_t *uv) {
-    IoRequest *r = ((Job *)uv)->request;
-    r->work(r);
-}
+static void job_work(uv_work_t *uv) { read_line(((Job *)uv)->request); }
 
 static void start_job(IoThread *io, IoRequest *r);
 
@@ -245,21 +229,14 @@ static void next_line(IoThread *io) {
     start_job(io, r);
 }
 
-static void complete(IoThread *io, IoRequest *r) {
-    bool is_line = r->is_line;
-    if (!answer(r)) {
-        if (is_line) unread_line(io, r);
-        drop(r);
-    }
-    if (is_line) next_line(io);
-}
-
 static void job_done(uv_work_t *uv, int status) {
     Job *job = (Job *)uv;
     IoRequest *r = job->request;
     if (status == UV_ECANCELED) r->error = ECANCELED;
     mem_free(job);
-    complete(r->vm->io, r);
+    IoThread *io = r->vm->io;
+    complete(io, r);
+    next_line(io);
 }
 
 static void start_job(IoThread *io, IoRequest *r) {
@@ -271,6 +248,7 @@ static void start_job(IoThread *io, IoRequest *r) {
     }
     r->error = ENOMEM;
     complete(io, r);
+    next_line(io);
 }
 
 static void queue_line(IoThread *io, IoRequest *r) {
@@ -297,10 +275,7 @@ static void on_async(uv_async_t *async) {
     bool stopping;
     for (IoRequest *r = take_requests(io, &stopping), *next; r; r = next) {
         next = r->next;
-        if (r->is_line)
-            queue_line(io, r);
-        else
-            start_job(io, r);
+        queue_line(io, r);
     }
     if (stopping && !uv_is_closing((uv_handle_t *)async)) uv_close((uv_handle_t *)async, NULL);
 }
@@ -346,14 +321,18 @@ static bool submit(IoThread *io, IoRequest *r) {
     return possible;
 }
 
-PrimStatus io_submit(Process *p, IoRequest *r, int64_t timeout_us) {
+PrimStatus io_read_line(Process *p) {
+    io_console_flush(p->vm);
+    IoRequest *r = mem_zalloc(sizeof *r);
+    if (!r) return error_resource(p, NULL);
+    r->vm = p->vm;
     r->pid = p->pid;
-    r->wait_id = wait_open(p, WAIT_PRIM, timeout_us);
+    r->wait_id = wait_open(p, WAIT_PRIM, -1);
     p->link.wait_finish = finish_request;
     p->link.wait_discard = discard_reply;
     if (submit(p->vm->io, r)) return PRIM_BLOCK;
     wait_close(p);
-    drop(r);
+    io_request_free(r);
     return error_resource(p, "The I/O thread could not be started");
 }
 
@@ -365,12 +344,8 @@ bool io_run_one(BtVm *vm) {
     if (!io->first) io->last = NULL;
     pthread_mutex_unlock(&io->lock);
     if (!r) return false;
-    r->work(r);
-    bool is_line = r->is_line;
-    if (!answer(r)) {
-        if (is_line) unread_line(io, r);
-        drop(r);
-    }
+    read_line(r);
+    complete(io, r);
     return true;
 }
 
@@ -421,7 +396,7 @@ void io_free(BtVm *vm) {
     if (!io) return;
     for (IoRequest *r = io->first, *next; r; r = next) {
         next = r->next;
-        drop(r);
+        io_request_free(r);
     }
     close(io->stop_pipe[0]);
     close(io->stop_pipe[1]);
