@@ -101,7 +101,6 @@ PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
         wakes = push_wakes(w.low, signal);
         m->next = (Message *)(uintptr_t)w.high;
         put.low = w.low | (signal ? LINK_SIGNALS : 0) | (m->kind == MSG_KILL ? LINK_DOOMED : 0);
-        if (link_inbox_count(w.low) != 0xffff) put.low += LINK_INBOX_ONE;
         if (wakes) put.low = link_with_state(put.low, RUN_RUNNABLE) & ~(LINK_RECEIVE | LINK_WAKE);
         put.high = (uint64_t)(uintptr_t)m;
     } while (!word128_cas(p->link.word, &w, put));
@@ -121,12 +120,6 @@ bool signal_send(BtVm *vm, Scheduler *s, Value target, MessageKind kind, Value s
 
 /* ---- the private queue ---- */
 
-static void count_queue(Process *p, int change) {
-    /* relaxed: one writer; others only look */
-    uint32_t length = atomic_load_explicit(&p->link.queue_length, memory_order_relaxed);
-    atomic_store_explicit(&p->link.queue_length, length + (uint32_t)change, memory_order_relaxed);
-}
-
 void mailbox_append(Process *p, Message *m) {
     m->next = NULL;
     if (p->link.queue_tail)
@@ -134,7 +127,6 @@ void mailbox_append(Process *p, Message *m) {
     else
         p->link.queue_head = m;
     p->link.queue_tail = m;
-    count_queue(p, 1);
 }
 
 Message *mailbox_remove_first(Process *p) {
@@ -142,7 +134,6 @@ Message *mailbox_remove_first(Process *p) {
     if (!m) return NULL;
     p->link.queue_head = m->next;
     if (!m->next) p->link.queue_tail = NULL;
-    count_queue(p, -1);
     return m;
 }
 
@@ -164,7 +155,6 @@ Message *mailbox_remove_tagged(Process *p, uint64_t tag) {
     if (!before) return mailbox_remove_first(p);
     before->next = m->next;
     if (!m->next) p->link.queue_tail = before;
-    count_queue(p, -1);
     return m;
 }
 
@@ -204,7 +194,7 @@ static Message *take_all(Process *p) {
     Word128 w = word128_peek(p->link.word), put = {0, 0};
     do {
         if (!w.high && !(w.low & LINK_SIGNALS)) return NULL;
-        put.low = w.low & ~(LINK_SIGNALS | LINK_INBOX_MASK);
+        put.low = w.low & ~LINK_SIGNALS;
     } while (!word128_cas(p->link.word, &w, put));
     return (Message *)(uintptr_t)w.high;
 }

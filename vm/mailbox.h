@@ -6,8 +6,8 @@
  * to enqueue or run a process; going idle is one CAS that fails if the inbox is not empty, and take-all is
  * the same CAS, so no message is ever left behind.
  *
- *   63         32 31        16 15       8 7      0      63                    0
- *   [ generation ][ in inbox  ][ LINK_*  ][ state ]      [ newest Message or 0 ]
+ *   63         32 31        14 13       8 7      0      63                    0
+ *   [ generation ][     0     ][ LINK_*  ][ state ]      [ newest Message or 0 ]
  *
  * WAITING is a process whose reply slot is open: a call, a sleep, an I/O request and a system request all
  * wait for the same slot, under an id that no other wait of this control block ever had. Who wins the CAS on
@@ -30,7 +30,6 @@ typedef enum {
     MSG_DOWN,   /* monitor fired: sender = who ended, values[0] = reference, values[1] = reason */
     MSG_TIMER,  /* a timer ran out: call_id = timer id */
     MSG_SYSTEM, /* read request served at the next safepoint: see system_signal in sched.h */
-    MSG_IO,     /* an I/O event for a process that listens: values[0] = event */
     MSG_START,  /* first message of a PLAIN process: receiver = callable, selector or nil, values = arguments
                  */
     MSG_LINK,   /* sender has linked to me */
@@ -69,8 +68,6 @@ typedef enum { RUN_FREE, RUN_IDLE, RUN_RUNNABLE, RUN_RUNNING, RUN_WAITING, RUN_E
 /* A kill has been pushed: for everyone else it is dead already, so what its killer sends next cannot reach
  * it. Signals still do, and are answered when it ends. */
 #define LINK_DOOMED ((uint64_t)1 << 13)
-#define LINK_INBOX_ONE ((uint64_t)1 << 16)
-#define LINK_INBOX_MASK ((uint64_t)0xffff << 16)
 
 static inline RunState link_state(uint64_t low) { return (RunState)(low & 0xff); }
 static inline uint32_t link_generation(uint64_t low) { return (uint32_t)(low >> 32); }
@@ -80,9 +77,6 @@ static inline bool link_is_alive(uint64_t low, uint32_t generation) {
     return (uint32_t)(low >> 32) == generation && state != RUN_FREE && state != RUN_EXITING &&
            !(low & LINK_DOOMED);
 }
-static inline uint32_t link_inbox_count(uint64_t low) {
-    return (uint32_t)(low >> 16) & 0xffff;
-} /* saturates */
 static inline uint64_t link_with_state(uint64_t low, RunState state) {
     return (low & ~(uint64_t)0xff) | (uint64_t)state;
 }
@@ -112,7 +106,6 @@ typedef struct ProcessLink {
     _Atomic uint64_t waiting_on; /* pid of the process that this one's synchronous call waits for, 0 = none */
     _Atomic int64_t wait_deadline; /* when the present wait runs out, DEADLINE_NONE = never (vm/timer.c) */
     _Atomic int64_t armed_until;   /* deadline of the timer entry this control block has, 0 = none */
-    _Atomic uint32_t queue_length; /* of the private queue */
     _Atomic uint32_t class_id;     /* actor: its class; class process: the class it serves */
     Reply reply;                   /* written by who wins the CAS on reply_call_id */
     /* the owner only */

@@ -135,28 +135,12 @@ Process *process_by_pid(BtVm *vm, Value pid) {
 
 bool process_is_alive(BtVm *vm, Value pid) { return process_by_pid(vm, pid) != NULL; }
 
-bool process_info(BtVm *vm, Value pid, ProcessInfo *info) {
+bool process_class_of(BtVm *vm, Value pid, uint32_t *class_id) {
     Process *p = process_by_pid(vm, pid);
     if (!p) return false;
-    uint64_t low = word128_peek(p->link.word).low;
-    info->pid = pid;
-    info->state = link_state(low);
-    /* relaxed: a snapshot for human eyes */
-    info->class_id = atomic_load_explicit(&p->link.class_id, memory_order_relaxed);
-    info->message_count =
-        link_inbox_count(low) + atomic_load_explicit(&p->link.queue_length, memory_order_relaxed);
+    /* acquire: the look at the generation below comes after it */
+    *class_id = atomic_load_explicit(&p->link.class_id, memory_order_acquire);
     return link_is_alive(word128_peek(p->link.word).low, pid_generation(pid));
-}
-
-void process_each(BtVm *vm, void (*visit)(void *context, const ProcessInfo *info), void *context) {
-    ProcessTable *t = &vm->schedulers->processes;
-    /* acquire: pairs with slab_add */
-    uint32_t slots = atomic_load_explicit(&t->slab_count, memory_order_acquire) * SLAB_PROCESSES;
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        uint64_t low = word128_peek(process_by_slot(vm, slot)->link.word).low;
-        ProcessInfo info;
-        if (process_info(vm, value_from_pid(slot, link_generation(low)), &info)) visit(context, &info);
-    }
 }
 
 /* ---- birth ---- */
@@ -191,7 +175,6 @@ static void init_link(Process *p, const SpawnOptions *options) {
     l->trap_exit = options->ignore_link_exits;
     l->ending = l->killed = l->cooling = false;
     /* relaxed: published with the state word */
-    atomic_store_explicit(&l->queue_length, 0, memory_order_relaxed);
     atomic_store_explicit(&l->class_id, options->class_id, memory_order_relaxed);
     atomic_store_explicit(&l->waiting_on, 0, memory_order_relaxed);
 }
@@ -279,7 +262,7 @@ void process_complete(Process *p, ReplyKind kind, Value value) {
 static uint64_t close_inbox(Process *p) {
     Word128 w = word128_peek(p->link.word), put = {0, 0};
     do {
-        put.low = link_with_state(w.low, RUN_EXITING) & ~(LINK_INBOX_MASK | LINK_SIGNALS);
+        put.low = link_with_state(w.low, RUN_EXITING) & ~LINK_SIGNALS;
     } while (!word128_cas(p->link.word, &w, put));
     Message *oldest = NULL;
     for (Message *m = (Message *)(uintptr_t)w.high, *next; m; m = next) {

@@ -72,15 +72,9 @@ PrimStatus process_await_end(Process *p, Value target, int64_t timeout_us);
 PrimStatus process_receive(Process *p, uint64_t tag, int64_t timeout_us);
 /* Sends any term; false if the target is gone. `from` may be NULL (host thread). */
 bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value term);
-/* What others may read of a process without stopping it; false if it is gone. */
-typedef struct ProcessInfo {
-    Value pid;
-    RunState state;
-    uint32_t class_id, message_count;
-} ProcessInfo;
-bool process_info(BtVm *vm, Value pid, ProcessInfo *info);
-/* Visits every live process; births and deaths meanwhile may or may not be seen. */
-void process_each(BtVm *vm, void (*visit)(void *context, const ProcessInfo *info), void *context);
+/* The class of the actor, or served by the class process, behind a pid, without stopping it; false if it is
+ * gone. */
+bool process_class_of(BtVm *vm, Value pid, uint32_t *class_id);
 
 /* ---- synchronous calls and casts ---- */
 typedef enum { CALL_WAITING, CALL_RAISED } CallStatus;

@@ -296,13 +296,13 @@ PRIM(prim_actor_lookup_refusal) {
     const char *name = symbol_text(p->vm, args[1], NULL);
     char text[400];
     Value pid = registry_lookup(p->vm, args[1]);
-    ProcessInfo info;
-    if (pid == V_NIL || !process_info(p->vm, pid, &info)) {
+    uint32_t class_id;
+    if (pid == V_NIL || !process_class_of(p->vm, pid, &class_id)) {
         snprintf(text, sizeof text, "No actor is registered under name '%s'", name);
         return refusal(p, args[0], "name_not_registered", text, result);
     }
-    if (class_id_inherits(p->vm, info.class_id, special_payload(args[0]))) return PRIM_OK;
-    Class *actual = class_by_id(p->vm, info.class_id), *wanted = class_by_id(p->vm, special_payload(args[0]));
+    if (class_id_inherits(p->vm, class_id, special_payload(args[0]))) return PRIM_OK;
+    Class *actual = class_by_id(p->vm, class_id), *wanted = class_by_id(p->vm, special_payload(args[0]));
     snprintf(text, sizeof text, "Name '%s' is registered to a %s, not a %s", name,
              actual ? symbol_text(p->vm, actual->name, NULL) : "?",
              wanted ? symbol_text(p->vm, wanted->name, NULL) : "?");
@@ -312,9 +312,9 @@ PRIM(prim_actor_lookup_refusal) {
 /* A reference that resolves its name at every send; it carries the class registered now. */
 PRIM(prim_actor_reference) {
     (void)count;
-    ProcessInfo info;
-    uint32_t class_id = special_payload(args[0]);
-    if (process_info(p->vm, registry_lookup(p->vm, args[1]), &info)) class_id = info.class_id;
+    uint32_t class_id;
+    if (!process_class_of(p->vm, registry_lookup(p->vm, args[1]), &class_id))
+        class_id = special_payload(args[0]);
     if (!heap_reserve(p, 2)) return PRIM_RAISE;
     Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
     object_words(reference)[1] = args[1];

@@ -80,10 +80,11 @@ PRIM(prim_machine_registered) {
     bool room = heap_reserve(p, names.count * 5);
     Value list = V_EMPTY_LIST;
     for (size_t i = names.count; room && i-- > 0;) {
-        ProcessInfo info;
+        uint32_t class_id;
         if (is_library_name(p->vm, names.names[i])) continue;
-        if (!process_info(p->vm, registry_lookup(p->vm, names.names[i]), &info) || !info.class_id) continue;
-        Value reference = heap_new(p, KIND_ACTOR_REF, info.class_id, 2);
+        if (!process_class_of(p->vm, registry_lookup(p->vm, names.names[i]), &class_id) || !class_id)
+            continue;
+        Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
         object_words(reference)[1] = names.names[i];
         Value cell = heap_new(p, KIND_CONS, CLASS_ID_List, 3);
         object_words(cell)[1] = reference;
