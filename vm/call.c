@@ -177,10 +177,7 @@ static void answer(Process *callee, const Message *m, ReplyKind kind, Value valu
     if (!caller || atomic_load_explicit(&caller->link.reply_call_id, memory_order_relaxed) != m->call_id)
         return;
     Reply r = {kind, NULL, value, callee->pending_pid, callee->pending_serial};
-    if (value_needs_copy(value)) {
-        r.fragment = term_copy(vm, &value, 1, &r.value);
-        if (!r.fragment) r.kind = REPLY_ERROR, r.value = error_out_of_memory(vm);
-    }
+    reply_detach(vm, &r);
     (void)reply_deliver(vm, callee->scheduler, m->sender, m->call_id, &r, m->handoff);
 }
 
@@ -202,9 +199,7 @@ bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector
     Message *m =
         message_make(vm, s, MSG_CAST, sender->pid, receiver_in_message(receiver), selector, args, argc);
     if (!m) return (void)error_resource(sender, NULL), false;
-    if (mailbox_push(vm, s, target_pid, m) == PUSH_DONE) return true;
-    message_release(vm, s, m);
-    return false;
+    return mailbox_send(vm, s, target_pid, m);
 }
 
 bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value term) {
@@ -213,9 +208,7 @@ bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value ter
     Message *m = message_make(vm, s, MSG_RAW, from ? from->pid : V_NIL, V_NIL, V_NIL, &term, 1);
     if (!m) return false;
     m->call_id = tag;
-    if (mailbox_push(vm, s, target_pid, m) == PUSH_DONE) return true;
-    message_release(vm, s, m);
-    return false;
+    return mailbox_send(vm, s, target_pid, m);
 }
 
 void process_exit_signal(BtVm *vm, Value pid, Value reason_symbol, bool kill) {

@@ -108,14 +108,18 @@ PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
     return PUSH_DONE;
 }
 
+bool mailbox_send(BtVm *vm, Scheduler *s, Value pid, Message *m) {
+    if (mailbox_push(vm, s, pid, m) == PUSH_DONE) return true;
+    message_release(vm, s, m);
+    return false;
+}
+
 bool signal_send(BtVm *vm, Scheduler *s, Value target, MessageKind kind, Value sender, uint64_t id,
                  const Value *values, unsigned count) {
     Message *m = message_make(vm, s, kind, sender, V_NIL, V_NIL, values, count);
     if (!m) return vm_fail(vm), false;
     m->call_id = id;
-    if (mailbox_push(vm, s, target, m) == PUSH_DONE) return true;
-    message_release(vm, s, m);
-    return false;
+    return mailbox_send(vm, s, target, m);
 }
 
 /* ---- the private queue ---- */
@@ -177,7 +181,7 @@ static void act_on_exit(Process *p, Message *m) {
 static void act_on_request(Process *p, Message *m) {
     p->link.system_request = m;
     m->serve(p, m->context);
-    if (p->link.system_request) system_answer(p, m->context, V_NIL);
+    if (p->link.system_request) system_answer(p, V_NIL);
 }
 
 static void act_on_signal(Process *p, Message *m) {
@@ -199,7 +203,7 @@ static Message *take_all(Process *p) {
     return (Message *)(uintptr_t)w.high;
 }
 
-static Message *reverse(Message *m) {
+Message *messages_reverse(Message *m) {
     Message *done = NULL;
     while (m) {
         Message *next = m->next;
@@ -211,7 +215,7 @@ static Message *reverse(Message *m) {
 }
 
 bool mailbox_drain(Process *p) {
-    for (Message *m = reverse(take_all(p)), *next; m; m = next) {
+    for (Message *m = messages_reverse(take_all(p)), *next; m; m = next) {
         next = m->next;
         if (is_signal(m->kind) && !p->link.killed)
             act_on_signal(p, m);

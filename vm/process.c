@@ -227,9 +227,7 @@ bool process_start(Process *fresh, Process *from, Value callable, Value selector
     Message *m =
         message_make(fresh->vm, s, MSG_START, from ? from->pid : V_NIL, callable, selector, args, argc);
     if (!m) return false;
-    if (mailbox_push(fresh->vm, s, fresh->pid, m) == PUSH_DONE) return true;
-    message_release(fresh->vm, s, m);
-    return false;
+    return mailbox_send(fresh->vm, s, fresh->pid, m);
 }
 
 bool process_make_elided_ring(Process *p) {
@@ -240,12 +238,7 @@ bool process_make_elided_ring(Process *p) {
 /* ---- death ---- */
 
 static void complete(BtVm *vm, Completion *c, Reply reply) {
-    if (value_needs_copy(reply.value)) {
-        Value copy = V_NIL;
-        reply.fragment = term_copy(vm, &reply.value, 1, &copy);
-        if (!reply.fragment) reply.kind = REPLY_ERROR, copy = error_out_of_memory(vm);
-        reply.value = copy;
-    }
+    reply_detach(vm, &reply);
     c->reply = reply;
     /* release: pairs with the acquire load of the starter */
     atomic_store_explicit(&c->done, true, memory_order_release);
@@ -264,15 +257,9 @@ static uint64_t close_inbox(Process *p) {
     do {
         put.low = link_with_state(w.low, RUN_EXITING) & ~LINK_SIGNALS;
     } while (!word128_cas(p->link.word, &w, put));
-    Message *oldest = NULL;
-    for (Message *m = (Message *)(uintptr_t)w.high, *next; m; m = next) {
+    for (Message *m = messages_reverse((Message *)(uintptr_t)w.high), *next; m; m = next) {
         next = m->next;
-        m->next = oldest;
-        oldest = m;
-    }
-    for (Message *next; oldest; oldest = next) {
-        next = oldest->next;
-        mailbox_append(p, oldest);
+        mailbox_append(p, m);
     }
     return w.low;
 }

@@ -199,9 +199,7 @@ static bool watch_for_wait(Process *p, Value target, MessageKind kind, uint64_t 
     if (!m) return false;
     m->waiter = true;
     m->call_id = id;
-    if (mailbox_push(p->vm, p->scheduler, target, m) == PUSH_DONE) return true;
-    message_release(p->vm, p->scheduler, m);
-    return false;
+    return mailbox_send(p->vm, p->scheduler, target, m);
 }
 
 static void finish_await(Process *p, Reply *reply) {

@@ -122,7 +122,7 @@ int64_t vm_now_us(BtVm *vm);
 PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
                          void *context);
 /* From serve: a copy of the term becomes the asker's resume_value. */
-void system_answer(Process *target, void *context, Value term);
+void system_answer(Process *target, Value term);
 
 /* ---- running ---- */
 /* Program exit: and System halt: the first status stays; every process stops at its next slice end, host

@@ -204,10 +204,14 @@ static inline bool value_needs_copy(Value v) {
 typedef enum { PUSH_DEAD, PUSH_DONE } PushResult;
 /* Pushes to the process behind pid and makes it runnable if need be. PUSH_DEAD: m is still the caller's. */
 PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m);
+/* Pushes, or releases m. False: the target is gone. */
+bool mailbox_send(BtVm *vm, Scheduler *s, Value pid, Message *m);
 /* Makes and pushes; an OOM fails the VM, since a lost signal cannot be repaired. False: the target is gone.
  */
 bool signal_send(BtVm *vm, Scheduler *s, Value target, MessageKind kind, Value sender, uint64_t id,
                  const Value *values, unsigned count);
+/* Turns the newest-first list of an inbox round. */
+Message *messages_reverse(Message *m);
 /* Takes the inbox over into the private queue, acting on signals. False: link.ending. */
 bool mailbox_drain(Process *p);
 void mailbox_append(Process *p, Message *m);
@@ -228,6 +232,9 @@ static inline bool wait_is_over(Process *p) {
 /* Before a resumed process runs: true if what it waited for is there (for PRIM and RECEIVE, taken). MAY_GC.
  */
 bool wait_resume(Process *p);
+/* Copies the value out of the heap it is in, into the reply's own fragment; without memory the reply becomes
+ * the error that says so. */
+void reply_detach(BtVm *vm, Reply *reply);
 /* Takes the fragment over whatever happens. False: slot closed or another id. */
 bool reply_deliver(BtVm *vm, Scheduler *s, Value pid, uint64_t call_id, const Reply *reply, bool handoff);
 /* WAITING -> RUNNABLE and enqueued, or, RUNNING, noted. */

@@ -18,16 +18,12 @@ static void finish_request(Process *p, Reply *reply) {
         (void)error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
 }
 
-void system_answer(Process *target, void *context, Value term) {
-    (void)context;
+void system_answer(Process *target, Value term) {
     Message *m = target->link.system_request;
     target->link.system_request = NULL;
     if (!m) return;
     Reply r = {.kind = REPLY_VALUE, .value = term};
-    if (value_needs_copy(term)) {
-        r.fragment = term_copy(target->vm, &term, 1, &r.value);
-        if (!r.fragment) r.kind = REPLY_ERROR, r.value = error_out_of_memory(target->vm);
-    }
+    reply_detach(target->vm, &r);
     (void)reply_deliver(target->vm, target->scheduler, m->sender, m->call_id, &r, false);
 }
 
@@ -37,7 +33,7 @@ static void serve_claimed(Process *asker, Process *target, uint64_t id, void (*s
     target->scheduler = asker->scheduler;
     target->link.system_request = &request;
     serve(target, context);
-    if (target->link.system_request) system_answer(target, context, V_NIL);
+    if (target->link.system_request) system_answer(target, V_NIL);
 }
 
 static bool serve_here(Process *asker, Value pid, uint64_t id, void (*serve)(Process *, void *),
@@ -76,8 +72,7 @@ PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *ta
     m->call_id = id;
     m->serve = serve;
     m->context = context;
-    if (mailbox_push(p->vm, p->scheduler, target_pid, m) == PUSH_DONE) return PRIM_BLOCK;
-    message_release(p->vm, p->scheduler, m);
+    if (mailbox_send(p->vm, p->scheduler, target_pid, m)) return PRIM_BLOCK;
     wait_close(p);
     return error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
 }

@@ -241,7 +241,7 @@ static void fire_record(Scheduler *s, const TimerEntry *e) {
         return;
     }
     m->call_id = id;
-    if (mailbox_push(s->vm, s, pid, m) == PUSH_DEAD) message_release(s->vm, s, m);
+    (void)mailbox_send(s->vm, s, pid, m);
 }
 
 void timers_run(Scheduler *s, int64_t now) {

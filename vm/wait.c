@@ -130,6 +130,14 @@ static bool switch_back(Scheduler *s, Process *p, uint32_t generation) {
     return true;
 }
 
+void reply_detach(BtVm *vm, Reply *reply) {
+    if (!value_needs_copy(reply->value)) return;
+    Value copy = V_NIL;
+    reply->fragment = term_copy(vm, &reply->value, 1, &copy);
+    if (!reply->fragment) reply->kind = REPLY_ERROR, copy = error_out_of_memory(vm);
+    reply->value = copy;
+}
+
 bool reply_deliver(BtVm *vm, Scheduler *s, Value pid, uint64_t call_id, const Reply *reply, bool handoff) {
     Process *p = process_by_slot(vm, pid_slot(pid));
     uint64_t expected = call_id;

@@ -138,8 +138,9 @@ PRIM(prim_process_direct) {
 }
 
 static void answer_committed(Process *target, void *context) {
+    (void)context;
     Value record = class_vars_committed(target);
-    system_answer(target, context, record == V_HOLE ? V_NIL : record);
+    system_answer(target, record == V_HOLE ? V_NIL : record);
 }
 
 /* A copy of the committed record of a class's variables; nil if it has none, or if this process is at home in
@@ -225,7 +226,8 @@ PRIM(prim_logger_write) {
 /* ---- looking into an actor ---- */
 
 static void answer_state(Process *target, void *context) {
-    system_answer(target, context, target->state == V_HOLE ? V_NIL : target->state);
+    (void)context;
+    system_answer(target, target->state == V_HOLE ? V_NIL : target->state);
 }
 
 /* A copy of the state of another process's actor, taken at its next safepoint; nil if it has none. */
