@@ -11,7 +11,7 @@ check "ir/ includes vm/bytecode/ and ir/ only" "$(grep -nE '#include "' ir/*.[ch
 check "compiler/ includes ir/, vm/bytecode/ and compiler/ only" "$(grep -nE '#include "' compiler/*.[ch] | grep -vE '"(compiler/|ir/|vm/bytecode/)')"
 check "vm/ core includes neither compiler/ nor ir/" "$(grep -nE '#include "(compiler|ir)/' vm/*.[ch] vm/bytecode/*.[ch] vm/prims/*.[ch] 2>/dev/null)"
 check "only vm/class_vars touches the class-variable home" \
-    "$(grep -nE 'class_vars\.(live|entry|committed|view)' vm/*.c vm/prims/*.c vm/api/*.c 2>/dev/null | grep -vE '^vm/(class_vars|gc|heap|process)\.c' )"
+    "$(grep -nE 'class_vars\.(live|entry|committed|view|layout)' vm/*.[ch] vm/*.inc vm/prims/*.[ch] vm/api/*.[ch] vm/cli/*.[ch] 2>/dev/null | grep -vE '^vm/(class_vars\.[ch]|gc\.c):' )"
 check "no setjmp" "$(grep -nE '\b(setjmp|longjmp)\b' vm/*.[ch] vm/*/*.[ch] compiler/*.[ch] ir/*.[ch])"
 if command -v clang-format >/dev/null; then
     check "formatted" "$(clang-format --dry-run -Werror $(git ls-files '*.c' '*.h') 2>&1 | grep -E 'error:' | cut -d: -f1 | sort | uniq -c | head -n 20)"

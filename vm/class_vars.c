@@ -64,6 +64,12 @@ static PrimStatus raise_no_class(Process *p) {
                        "class variable access without a class as self; please report", V_NIL);
 }
 
+/* ---- birth ---- */
+
+void class_vars_init(Process *p) {
+    p->class_vars = (ClassVarHome){.live = V_HOLE, .entry = V_HOLE, .committed = V_HOLE, .view = V_HOLE};
+}
+
 /* ---- finding the record ---- */
 
 /* The record that is this class's key in this process, or V_HOLE; *layout names its slots. */
@@ -211,11 +217,6 @@ void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, 
 }
 
 /* ---- initial values and reload ---- */
-
-PrimStatus class_vars_reset(Process *p, Value record) {
-    p->class_vars.committed = record;
-    return PRIM_OK;
-}
 
 bool class_vars_begin_layout(Process *p, const SlotLayout *layout) {
     ClassVarHome *h = &p->class_vars;

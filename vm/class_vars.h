@@ -9,6 +9,9 @@
 #include "vm/error.h"
 #include "vm/process.h"
 
+/* Of a process at its birth: no record, no invocation, no view. */
+void class_vars_init(Process *p);
+
 /* Invocation entry and exit, one pair. install asserts absence first: internal_error (PRIM_RAISE) leaves
  * everything intact. */
 PrimStatus class_vars_install(Process *p, Class *c);
@@ -64,7 +67,6 @@ bool class_vars_begin_layout(Process *p,
                              const SlotLayout *layout); /* false = pending resource_error. MAY_GC */
 int class_vars_next_unset(Process *p);
 bool class_vars_set_initial(Process *p, Value value); /* of the variable that next_unset named. MAY_GC */
-PrimStatus class_vars_reset(Process *p, Value record);
 /* The committed map, for system signals and views: the record at entry while an invocation runs. V_HOLE: a
  * class without class variables, or its initial values are still being computed (the class has a
  * class_var_layout then: ask again later). */

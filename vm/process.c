@@ -4,6 +4,7 @@
  * process behind it is still the one a pid names is said by the generation in the state word. Each scheduler
  * keeps a short list of free blocks; the table's own list, under its lock, balances them. */
 #include <stddef.h>
+#include "vm/class_vars.h"
 #include "vm/error.h"
 #include "vm/gc.h"
 #include "vm/sched_internal.h"
@@ -151,7 +152,7 @@ static void init_owner_part(BtVm *vm, Process *p, const SpawnOptions *options, u
     p->pid = value_from_pid(p->link.slot, generation);
     p->self_ref = options->role == PROC_CLASS ? options->self_ref : V_NIL;
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
-    p->class_vars.live = p->class_vars.entry = p->class_vars.committed = p->class_vars.view = V_HOLE;
+    class_vars_init(p);
     p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = p->dictionary = V_NIL;
     p->send.receiver = p->send.selector = V_NIL;
     p->role = options->role;

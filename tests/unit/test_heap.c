@@ -1,6 +1,7 @@
 /* Heaps, the collector, frame stacks and message copying: random graphs against a native model. */
 #include "vm/alloc.h"
 #include "vm/class_internal.h"
+#include "vm/class_vars.h"
 #include "vm/error.h"
 #include "vm/gc.h"
 #include "vm/stack.h"
@@ -25,7 +26,7 @@ static void init_process(Process *p) {
     p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
     p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
-    p->class_vars.live = p->class_vars.entry = p->class_vars.committed = p->class_vars.view = V_HOLE;
+    class_vars_init(p);
     p->reductions = INT32_MAX;
 }
 

@@ -4,6 +4,7 @@
 #define BT_TEST_PROCESS_H
 
 #include "vm/class_internal.h"
+#include "vm/class_vars.h"
 #include "vm/stack.h"
 
 #include <check.h>
@@ -27,7 +28,7 @@ static void process_setup(void) {
     p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
     p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
-    p->class_vars.live = p->class_vars.entry = p->class_vars.committed = p->class_vars.view = V_HOLE;
+    class_vars_init(p);
     p->reductions = INT32_MAX;
 }
 
