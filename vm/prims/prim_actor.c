@@ -2,19 +2,6 @@
  * process; those marked "own" run in the actor's. */
 #include "vm/dict.h"
 #include "vm/prims/prim_support.h"
-#include "vm/registry.h"
-
-static Value named(Process *p, const char *selector) {
-    return symbol_intern(p->vm, selector, strlen(selector));
-}
-
-/* The pid behind a reference: its own, or that of its name now; V_NIL if the name is gone. */
-static Value reference_pid(Process *p, Value reference) {
-    if (value_is_pid(reference)) return reference;
-    if (!value_is_kind(reference, KIND_ACTOR_REF)) return V_NIL;
-    Value target = object_at(reference, 1);
-    return value_is_symbol(target) ? registry_lookup(p->vm, target) : target;
-}
 
 /* ---- birth ---- */
 
@@ -46,7 +33,7 @@ PRIM(prim_actor_set_state) {
     Value record = record_new(p, slots);
     if (record == V_HOLE) return PRIM_RAISE;
     for (uint32_t i = 0; i < slots; i++) {
-        Value v = value_is_dictionary(args[2]) ? dict_get(p->vm, args[2], layout->names[i]) : V_HOLE;
+        Value v = dict_is(args[2]) ? dict_get(p->vm, args[2], layout->names[i]) : V_HOLE;
         if (v == V_HOLE) v = i + 1 < object_size(args[1]) ? object_at(args[1], i + 1) : V_NIL;
         object_words(record)[i + 1] = v;
     }
@@ -117,13 +104,13 @@ PRIM(prim_actor_unset_field) {
 
 PRIM(prim_actor_pid) {
     (void)count;
-    *result = reference_pid(p, args[0]);
+    *result = pid_of(p, args[0]);
     return PRIM_OK;
 }
 
 PRIM(prim_actor_is_alive) {
     (void)count;
-    Value pid = reference_pid(p, args[0]);
+    Value pid = pid_of(p, args[0]);
     *result = value_from_bool(pid != V_NIL && process_is_alive(p->vm, pid));
     return PRIM_OK;
 }
@@ -139,7 +126,7 @@ PRIM(prim_actor_end_self) {
 
 PRIM(prim_actor_ended) {
     (void)count;
-    Value pid = reference_pid(p, args[0]);
+    Value pid = pid_of(p, args[0]);
     if (pid != V_NIL && pid != p->pid) return process_await_end(p, pid, 5000000);
     *result = V_TRUE;
     return PRIM_OK;
@@ -149,14 +136,14 @@ PRIM(prim_actor_monitor) {
     (void)count;
     Value reference = reference_new(p);
     if (reference == V_HOLE) return PRIM_RAISE;
-    process_monitor(p, reference_pid(p, args[0]), reference);
+    process_monitor(p, pid_of(p, args[0]), reference);
     *result = reference;
     return PRIM_OK;
 }
 
 PRIM(prim_actor_unlink) {
     (void)count;
-    Value pid = reference_pid(p, args[0]);
+    Value pid = pid_of(p, args[0]);
     if (pid != V_NIL) process_unlink(p, pid);
     *result = V_NIL;
     return PRIM_OK;
@@ -170,7 +157,7 @@ PRIM(prim_actor_on_exit) {
         return error_type(p, args[0], named(p, "onExit:"), "Expected a one-argument block");
     SpawnOptions options = {.role = PROC_PLAIN, .self_ref = V_NIL};
     Process *fresh = process_new(p->vm, &options);
-    Value pair[2] = {reference_pid(p, args[0]), args[1]};
+    Value pair[2] = {pid_of(p, args[0]), args[1]};
     if (!fresh || !process_start(fresh, p, value_from_class(watcher->id), named(p, "watch:do:"), pair, 2))
         return error_resource(p, NULL);
     *result = SYMBOL(ok);
@@ -268,13 +255,13 @@ PRIM(prim_actor_name_refusal) {
 
 PRIM(prim_actor_register) {
     (void)count;
-    *result = value_from_bool(registry_register(p->vm, args[1], reference_pid(p, args[0])));
+    *result = value_from_bool(registry_register(p->vm, args[1], pid_of(p, args[0])));
     return PRIM_OK;
 }
 
 PRIM(prim_actor_unregister) {
     (void)count;
-    Value pid = reference_pid(p, args[0]);
+    Value pid = pid_of(p, args[0]);
     Value name = pid == V_NIL ? V_NIL : registry_name_of(p->vm, pid);
     if (name != V_NIL) (void)registry_unregister(p->vm, name, pid);
     return *result = SYMBOL(ok), PRIM_OK;
@@ -282,7 +269,7 @@ PRIM(prim_actor_unregister) {
 
 PRIM(prim_actor_registered_name) {
     (void)count;
-    Value pid = reference_pid(p, args[0]);
+    Value pid = pid_of(p, args[0]);
     *result = pid == V_NIL ? V_NIL : registry_name_of(p->vm, pid);
     return PRIM_OK;
 }
@@ -315,11 +302,7 @@ PRIM(prim_actor_reference) {
     uint32_t class_id;
     if (!process_class_of(p->vm, registry_lookup(p->vm, args[1]), &class_id))
         class_id = special_payload(args[0]);
-    if (!heap_reserve(p, 2)) return PRIM_RAISE;
-    Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
-    object_words(reference)[1] = args[1];
-    *result = reference;
-    return PRIM_OK;
+    return reference_to(p, class_id, args[1], result);
 }
 
 PRIM(prim_watcher_await) {

@@ -1,5 +1,6 @@
 /* Primitives of Binary: bytes, and their text forms. The receiver may be any byte string. */
 #include "vm/alloc.h"
+#include "vm/list.h"
 #include "vm/number.h"
 #include "vm/prims/iolist.h"
 #include "vm/prims/prim_text.h"
@@ -78,7 +79,7 @@ PRIM(prim_binary_from_bytes) {
 PRIM(prim_binary_from_iolist) {
     (void)count;
     Text t = TEXT_INIT;
-    if ((value_is_list(args[1]) || value_is_bytes(args[1])) &&
+    if ((list_is(args[1]) || value_is_bytes(args[1])) &&
         (iolist_append(&t, args[1], IOLIST_BYTES) || t.failed)) {
         return text_to_string(p, &t, result);
     }

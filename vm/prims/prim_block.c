@@ -1,5 +1,6 @@
 /* Primitives of Block. The sends value, value:, ... are an instruction (CALLBLOCK); these are what perform:
  * and PRIM_SEND reach. */
+#include "vm/list.h"
 #include "vm/prims/prim_support.h"
 
 static const Function *block_function(Value v) {
@@ -18,7 +19,7 @@ PRIM(prim_block_value) { return (void)result, call(p, args[0], args + 1, count);
 
 PRIM(prim_block_value_with) {
     (void)count, (void)result;
-    if (!value_is_list(args[1])) return error_argument(p, args[0], SYMBOL(valueWithArguments), NULL);
+    if (!list_is(args[1])) return error_argument(p, args[0], SYMBOL(valueWithArguments), NULL);
     size_t argc = list_count(args[1]);
     if (argc > PRIM_SEND_MAX)
         return error_argument(p, args[0], SYMBOL(valueWithArguments), "Too many arguments");

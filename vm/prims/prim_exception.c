@@ -58,7 +58,8 @@ PRIM(prim_exception_signal_text) {
     return status == PRIM_OK ? raise_copy(p, args) : status;
 }
 
-static const char *native_text(Value v, char *buffer, size_t size) {
+/* As much of a text as the buffer holds; NULL: no String. */
+static const char *cut_text(Value v, char *buffer, size_t size) {
     if (!value_is_bytes(v)) return NULL;
     size_t length;
     const char *bytes = string_bytes(v, &length);
@@ -83,8 +84,8 @@ PRIM(prim_exception_signal_kind) {
     if (count == 4 && args[3] == V_NIL)
         selector = symbol_intern(p->vm, "nil", 3); /* the template counts nil as a selector */
     PrimStatus status = error_raise_symbol(p, args[1], class_name, selector,
-                                           count == 5 ? native_text(args[5], text, sizeof text) : NULL,
-                                           native_text(args[4], hint, sizeof hint), V_NIL);
+                                           count == 5 ? cut_text(args[5], text, sizeof text) : NULL,
+                                           cut_text(args[4], hint, sizeof hint), V_NIL);
     if (count == 4 && args[3] == V_NIL && value_is_kind(p->exception, KIND_INSTANCE))
         object_words(p->exception)[EXC_SELECTOR] = V_NIL;
     return status;

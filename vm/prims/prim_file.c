@@ -42,12 +42,7 @@ static char *path_of(Value v) {
     if (!value_is_bytes(v)) return NULL;
     size_t length;
     const char *bytes = string_bytes(v, &length);
-    if (memchr(bytes, 0, length)) return NULL;
-    char *path = mem_alloc(length + 1);
-    if (!path) return NULL;
-    memcpy(path, bytes, length);
-    path[length] = 0;
-    return path;
+    return memchr(bytes, 0, length) ? NULL : native_text(v, &length);
 }
 
 /* ---- whole files ---- */

@@ -5,10 +5,6 @@
 #include "vm/class_internal.h"
 #include "vm/prims/prim_support.h"
 
-static Value named(Process *p, const char *selector) {
-    return symbol_intern(p->vm, selector, strlen(selector));
-}
-
 static PrimStatus no_compiler(Process *p, Value class_name, Value selector) {
     return error_raise(p, ERR_compile_error, class_name, selector, "this VM has no compiler", NULL, V_NIL);
 }
@@ -29,16 +25,6 @@ static PrimStatus compile_failed(Process *p, Value class_name, Value selector, D
 
 static PrimStatus refused(Process *p, Value class_name, Value selector, const char *reason) {
     return error_raise(p, ERR_compile_error, class_name, selector, reason, NULL, V_NIL);
-}
-
-/* The bytes in native memory, NUL terminated, for mem_free. */
-static char *native_text(Value v, size_t *length) {
-    const char *bytes = string_bytes(v, length);
-    char *copy = mem_alloc(*length + 1);
-    if (!copy) return NULL;
-    memcpy(copy, bytes, *length);
-    copy[*length] = 0;
-    return copy;
 }
 
 static CodeUnit *link_unit(Process *p, BcUnit *bc, char *reason, size_t reason_size) {

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "vm/alloc.h"
 #include "vm/prims/prim_support.h"
-#include "vm/registry.h"
 
 PRIM(prim_machine_architecture) {
     (void)args, (void)count;
@@ -28,21 +26,13 @@ PRIM(prim_machine_pid) {
     return (void)p, (void)args, (void)count, *result = value_from_int(getpid()), PRIM_OK;
 }
 
-static char *native_text(Value v) {
-    size_t length;
-    const char *bytes = string_bytes(v, &length);
-    char *copy = mem_alloc(length + 1);
-    if (!copy) return NULL;
-    memcpy(copy, bytes, length);
-    copy[length] = 0;
-    return copy;
-}
-
 /* args[2] nil: the variable is taken out. */
 PRIM(prim_machine_set_env) {
     (void)p, (void)count;
     if (!value_is_bytes(args[1])) return PRIM_FAIL;
-    char *name = native_text(args[1]), *value = value_is_bytes(args[2]) ? native_text(args[2]) : NULL;
+    size_t length;
+    char *name = native_text(args[1], &length),
+         *value = value_is_bytes(args[2]) ? native_text(args[2], &length) : NULL;
     if (name) (void)(value ? setenv(name, value, 1) : unsetenv(name));
     mem_free(name);
     mem_free(value);

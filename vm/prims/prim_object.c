@@ -3,6 +3,7 @@
 #include "vm/compare.h"
 #include "vm/dict.h"
 #include "vm/hash.h"
+#include "vm/list.h"
 #include "vm/print.h"
 #include "vm/prims/prim_support.h"
 
@@ -72,7 +73,7 @@ PRIM(prim_object_perform) {
 
 PRIM(prim_object_perform_with) {
     (void)count, (void)result;
-    if (!value_is_symbol(args[1]) || !value_is_list(args[2]))
+    if (!value_is_symbol(args[1]) || !list_is(args[2]))
         return bad_perform(p, args[0], SYMBOL(performWith), false);
     return perform_list(p, args[0], args[1], args[2]);
 }
@@ -82,7 +83,7 @@ PRIM(prim_object_perform_timeout) {
     (void)result;
     Value limit = args[3];
     bool sound = limit == SYMBOL(infinity) || (value_is_int(limit) && value_to_int(limit) >= 0);
-    if (!value_is_symbol(args[1]) || !value_is_list(args[2]) || !sound)
+    if (!value_is_symbol(args[1]) || !list_is(args[2]) || !sound)
         return bad_perform(p, args[0], SYMBOL(performWith), true);
     (void)count;
     PrimStatus status = perform_list(p, args[0], args[1], args[2]);
@@ -137,7 +138,7 @@ PRIM(prim_object_new) { return (void)count, (void)result, check_instantiable(p, 
 PRIM(prim_object_new_with) {
     (void)count, (void)result;
     PrimStatus status = check_instantiable(p, args[0], SYMBOL(new_));
-    if (status == PRIM_FAIL && !value_is_dictionary(args[1]))
+    if (status == PRIM_FAIL && !dict_is(args[1]))
         return error_type(p, args[0], SYMBOL(new_), "new: expects a Dictionary argument");
     return status;
 }
@@ -166,8 +167,7 @@ PRIM(prim_object_make) {
 }
 
 PRIM(prim_object_make_with) {
-    if (!value_is_dictionary(args[2]))
-        return error_type(p, args[0], SYMBOL(new_), "new: expects a Dictionary argument");
+    if (!dict_is(args[2])) return error_type(p, args[0], SYMBOL(new_), "new: expects a Dictionary argument");
     PrimStatus status = prim_object_make(p, args, count, result);
     if (status != PRIM_OK) return status;
     Class *c = class_by_id(p->vm, special_payload(args[0]));

@@ -4,19 +4,6 @@
 #include "vm/dict.h"
 #include "vm/list.h"
 #include "vm/prims/prim_support.h"
-#include "vm/registry.h"
-
-static Value named(Process *p, const char *selector) {
-    return symbol_intern(p->vm, selector, strlen(selector));
-}
-
-/* A pid, or what a reference names now; V_NIL if it names nothing. */
-static Value pid_of(Process *p, Value v) {
-    if (value_is_pid(v)) return v;
-    if (!value_is_kind(v, KIND_ACTOR_REF)) return V_NIL;
-    Value target = object_at(v, 1);
-    return value_is_symbol(target) ? registry_lookup(p->vm, target) : target;
-}
 
 /* ---- plain processes ---- */
 
@@ -120,7 +107,7 @@ PRIM(prim_process_direct) {
     (void)count, (void)result;
     Value list[PRIM_SEND_MAX];
     unsigned argc = 0;
-    bool proper = value_is_symbol(args[2]) && value_is_list(args[3]);
+    bool proper = value_is_symbol(args[2]) && list_is(args[3]);
     for (Value at = args[3]; proper && at != V_EMPTY_LIST; at = CONS_TAIL(at)) {
         if (argc == PRIM_SEND_MAX) return error_argument(p, args[1], args[2], "Too many arguments");
         list[argc++] = CONS_HEAD(at);
@@ -179,21 +166,9 @@ PRIM(prim_process_close_view) {
 
 /* ---- supervisors: references of the supervisor's class to its engine's process ---- */
 
-static PrimStatus reference_to(Process *p, uint32_t class_id, Value pid, Value *result) {
-    if (!heap_reserve(p, 2)) return PRIM_RAISE;
-    Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
-    object_words(reference)[1] = pid;
-    return *result = reference, PRIM_OK;
-}
-
+/* Of the class args[0] to the process behind args[1]; nil if that names nothing. The engine gets its own from
+ * a supervisor's. */
 PRIM(prim_supervisor_reference) {
-    (void)count;
-    Value pid = pid_of(p, args[1]);
-    if (pid == V_NIL || !value_is_class(args[0])) return *result = V_NIL, PRIM_OK;
-    return reference_to(p, special_payload(args[0]), pid, result);
-}
-
-PRIM(prim_supervisor_engine) {
     (void)count;
     Value pid = pid_of(p, args[1]);
     if (pid == V_NIL || !value_is_class(args[0])) return *result = V_NIL, PRIM_OK;

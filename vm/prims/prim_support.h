@@ -2,15 +2,38 @@
 #ifndef BT_PRIM_SUPPORT_H
 #define BT_PRIM_SUPPORT_H
 
+#include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/registry.h"
 #include "vm/string.h"
 #include "vm/vm.h"
 
 #define PRIM(function) PrimStatus function(Process *p, Value *args, unsigned count, Value *result)
 
-static inline bool value_is_list(Value v) { return v == V_EMPTY_LIST || value_is_kind(v, KIND_CONS); }
-static inline bool value_is_dictionary(Value v) {
-    return value_is_kind(v, KIND_DICT) || value_is_kind(v, KIND_DICT_TRIE);
+/* The Symbol spelled so. */
+static inline Value named(Process *p, const char *text) { return symbol_intern(p->vm, text, strlen(text)); }
+/* A pid, or what a reference (by pid or by name) stands for now; V_NIL if it stands for nothing. */
+static inline Value pid_of(Process *p, Value v) {
+    if (value_is_pid(v)) return v;
+    if (!value_is_kind(v, KIND_ACTOR_REF)) return V_NIL;
+    Value target = object_at(v, 1);
+    return value_is_symbol(target) ? registry_lookup(p->vm, target) : target;
+}
+/* A reference of this class to a pid, or to whom a name stands for at each send. */
+static inline PrimStatus reference_to(Process *p, uint32_t class_id, Value target, Value *result) {
+    if (!heap_reserve(p, 2)) return PRIM_RAISE;
+    Value reference = heap_new(p, KIND_ACTOR_REF, class_id, 2);
+    object_words(reference)[1] = target;
+    return *result = reference, PRIM_OK;
+}
+/* The bytes in native memory, NUL terminated, for mem_free; NULL: no memory. */
+static inline char *native_text(Value v, size_t *length) {
+    const char *bytes = string_bytes(v, length);
+    char *copy = mem_alloc(*length + 1);
+    if (!copy) return NULL;
+    memcpy(copy, bytes, *length);
+    copy[*length] = 0;
+    return copy;
 }
 /* Name symbol of a class object or metaclass, or of the class of anything else. */
 static inline Value receiver_class_name(Process *p, Value receiver) { return class_name_of(p->vm, receiver); }

@@ -6,10 +6,6 @@
 #include "vm/number.h"
 #include "vm/prims/prim_support.h"
 
-static Value named(Process *p, const char *selector) {
-    return symbol_intern(p->vm, selector, strlen(selector));
-}
-
 /* Wall clock; under --seed the virtual clock counts from the epoch. */
 PRIM(prim_time_now_us) {
     (void)args, (void)count;
@@ -88,5 +84,3 @@ PRIM(prim_system_unique_id) {
     if (reference == V_HOLE) return PRIM_RAISE;
     return *result = value_from_int((int64_t)reference_serial(reference)), PRIM_OK;
 }
-
-PRIM(prim_erlang_self) { return (void)args, (void)count, *result = p->pid, PRIM_OK; }
