@@ -74,16 +74,11 @@ static bool is_gathered(Value v) {
 
 PRIM(prim_collection_gather_new) {
     (void)args, (void)count;
-    if (!heap_reserve(p, 3)) return PRIM_RAISE;
+    if (!heap_reserve(p, NATIVE_WORDS)) return PRIM_RAISE;
     Gathered *g = mem_zalloc(sizeof *g);
     if (!g) return error_resource(p, NULL);
-    atomic_init(&g->counted.refs, 1);
-    g->counted.drop = gathered_drop;
     g->vm = p->vm;
-    Value handle = heap_new(p, KIND_NATIVE, CLASS_ID_Object, 3);
-    object_words(handle)[2] = (uint64_t)(uintptr_t)g;
-    heap_link_offheap(p, object_words(handle), sizeof *g / 8);
-    return answered(handle, result);
+    return answered(native_new(p, CLASS_ID_Object, &g->counted, gathered_drop, sizeof *g / 8), result);
 }
 
 static bool gathered_grow(Gathered *g) {

@@ -238,7 +238,6 @@ typedef struct {
     uint8_t mode;   /* MODE_* */
 } FileState;
 enum { MODE_READ = 1, MODE_WRITE = 2 };
-#define HANDLE_WORDS 3
 
 static void file_drop(Counted *c) {
     FileState *f = (FileState *)c;
@@ -264,18 +263,14 @@ PRIM(prim_file_open) {
     mem_free(path);
     if (fd < 0) return answer_errno(p, result);
     FileState *f = mem_alloc(sizeof *f);
-    if (!f || !heap_reserve(p, HANDLE_WORDS)) {
+    if (!f || !heap_reserve(p, NATIVE_WORDS)) {
         mem_free(f);
         close(fd);
         return error_resource(p, NULL);
     }
-    *f = (FileState){.counted = {.drop = file_drop}, .mode = MODES[mode]};
-    atomic_init(&f->counted.refs, 1);
+    *f = (FileState){.mode = MODES[mode]};
     atomic_init(&f->fd, fd);
-    Value v = heap_new(p, KIND_NATIVE, special_payload(args[0]), HANDLE_WORDS);
-    object_words(v)[2] = (uint64_t)(uintptr_t)f;
-    heap_link_offheap(p, object_words(v), 64);
-    return *result = v, PRIM_OK;
+    return *result = native_new(p, special_payload(args[0]), &f->counted, file_drop, 64), PRIM_OK;
 }
 
 /* The open descriptor, or -1. */

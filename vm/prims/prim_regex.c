@@ -15,8 +15,6 @@ static void handle_drop(Counted *c) {
     mem_free(c);
 }
 
-#define HANDLE_WORDS 3
-
 /* A handle, or the text of what is wrong with the pattern. */
 PRIM(prim_regex_compile) {
     (void)count;
@@ -27,17 +25,13 @@ PRIM(prim_regex_compile) {
     Regex *regex = regex_compile(pattern, length, (unsigned)value_to_int(args[2]), reason, sizeof reason);
     if (!regex) return string_from_cstring(p, reason, result);
     RegexHandle *handle = mem_alloc(sizeof *handle);
-    if (!handle || !heap_reserve(p, HANDLE_WORDS)) {
+    if (!handle || !heap_reserve(p, NATIVE_WORDS)) {
         mem_free(handle);
         regex_free(regex);
         return error_resource(p, NULL);
     }
-    *handle = (RegexHandle){.counted = {.drop = handle_drop}, .regex = regex};
-    atomic_init(&handle->counted.refs, 1);
-    Value v = heap_new(p, KIND_NATIVE, special_payload(args[0]), HANDLE_WORDS);
-    object_words(v)[2] = (uint64_t)(uintptr_t)handle;
-    heap_link_offheap(p, object_words(v), 64);
-    return *result = v, PRIM_OK;
+    *handle = (RegexHandle){.regex = regex};
+    return *result = native_new(p, special_payload(args[0]), &handle->counted, handle_drop, 64), PRIM_OK;
 }
 
 /* ---- scanning ---- */

@@ -26,6 +26,18 @@ static inline PrimStatus reference_to(Process *p, uint32_t class_id, Value targe
     object_words(reference)[1] = target;
     return *result = reference, PRIM_OK;
 }
+/* A handle on native state whose first member is `c`: it is filled in here, with one reference, the handle's.
+ * The caller has reserved NATIVE_WORDS; offheap_words is what the state weighs for the collector. */
+enum { NATIVE_WORDS = 3 };
+static inline Value native_new(Process *p, uint32_t class_id, Counted *c, void (*drop)(Counted *),
+                               size_t offheap_words) {
+    c->drop = drop;
+    atomic_init(&c->refs, 1);
+    Value v = heap_new(p, KIND_NATIVE, class_id, NATIVE_WORDS);
+    object_words(v)[2] = (uint64_t)(uintptr_t)c;
+    heap_link_offheap(p, object_words(v), offheap_words);
+    return v;
+}
 /* The bytes in native memory, NUL terminated, for mem_free; NULL: no memory. */
 static inline char *native_text(Value v, size_t *length) {
     const char *bytes = string_bytes(v, length);

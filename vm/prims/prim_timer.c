@@ -14,8 +14,6 @@ typedef struct {
     _Atomic uint64_t pid; /* of the timer's process; V_NIL before it is known */
 } TimerState;
 
-#define TIMER_WORDS 3
-
 static void timer_drop(Counted *c) { mem_free(c); }
 
 static TimerState *timer_state(Value v) {
@@ -24,16 +22,12 @@ static TimerState *timer_state(Value v) {
 
 PRIM(prim_timer_make) {
     (void)count;
-    if (!heap_reserve(p, TIMER_WORDS)) return PRIM_RAISE;
+    if (!heap_reserve(p, NATIVE_WORDS)) return PRIM_RAISE;
     TimerState *t = mem_zalloc(sizeof *t);
     if (!t) return error_resource(p, NULL);
-    t->counted.drop = timer_drop;
-    atomic_init(&t->counted.refs, 1);
     atomic_init(&t->pid, V_NIL);
-    Value handle = heap_new(p, KIND_NATIVE, special_payload(args[0]), TIMER_WORDS);
-    object_words(handle)[2] = (uint64_t)(uintptr_t)t;
-    heap_link_offheap(p, object_words(handle), sizeof *t / sizeof(Value));
-    return *result = handle, PRIM_OK;
+    size_t words = sizeof *t / sizeof(Value);
+    return *result = native_new(p, special_payload(args[0]), &t->counted, timer_drop, words), PRIM_OK;
 }
 
 PRIM(prim_timer_attach) {
