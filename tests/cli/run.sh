@@ -58,6 +58,16 @@ program fails.bt 'Console printLine: "before"
 expect "uncaught error" 1 '^before~$' "^Integer does not understand 'foo'~Hint: " "$binary" run "$work/fails.bt"
 program exits.bt 'Program exit: 7'
 expect "Program exit:" 7 '' '' "$binary" run "$work/exits.bt"
+program writes.bt 'd := "'"$work"'/tree"
+Console printLine: (File writeAll: d ++ "/a/b.txt" contents: "1") printString
+Console printLine: (File writeAll: d ++ "/a/b.txt" contents: "2") printString
+Console printLine: (File open: d ++ "/c/d/e.txt" mode: #append do: [:h | 3]) printString
+Console printLine: (File readAll: d ++ "/a/b.txt") printString
+Console printLine: (File writeAll: d ++ "/a/b.txt/c" contents: "3") error kind printString
+Console printLine: (File open: d ++ "/f/g.txt" mode: #read) error kind printString
+Console printLine: (File exists: d ++ "/f") printString'
+expect "writing makes the directories that are missing, reading none" 0 \
+    '^Result ok: nil~Result ok: nil~Result ok: 3~Result ok: "2"~#not_a_directory~#file_not_found~false~$' '' "$binary" run "$work/writes.bt"
 expect "eval" 0 '^7~$' '' "$binary" eval '3 + 4'
 expect "eval error" 1 '' 'bad arithmetic operation' "$binary" eval '1 / 0'
 expect "eval from a pipe" 0 '^12~$' '' bash -c "echo '6 * 2' | '$binary' eval -"

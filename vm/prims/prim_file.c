@@ -115,6 +115,12 @@ static bool make_parents(char *path) {
     return true;
 }
 
+/* open_regular for writing; the directories above the path are made if they are what is missing. */
+static int open_making(char *path, int flags) {
+    int fd = open_regular(path, flags);
+    return fd < 0 && errno == ENOENT && make_parents(path) ? open_regular(path, flags) : fd;
+}
+
 static bool write_fully(int fd, const char *bytes, size_t length) {
     while (length) {
         ssize_t n = write(fd, bytes, length);
@@ -131,7 +137,7 @@ PRIM(prim_file_write) {
     char *path = path_of(args[1]);
     if (!path) return answer_symbol(p, "io_error", result);
     int flags = O_WRONLY | O_CREAT | (args[3] == V_TRUE ? O_APPEND : O_TRUNC);
-    int fd = make_parents(path) ? open_regular(path, flags) : -1;
+    int fd = open_making(path, flags);
     mem_free(path);
     *result = V_NIL;
     if (fd < 0) return answer_errno(p, result);
@@ -259,7 +265,7 @@ PRIM(prim_file_open) {
     int64_t mode = value_is_int(args[2]) ? value_to_int(args[2]) : -1;
     char *path = path_of(args[1]);
     if (!path || mode < 0 || mode > 3) return mem_free(path), answer_symbol(p, "file_not_found", result);
-    int fd = mode == 0 || make_parents(path) ? open_regular(path, FLAGS[mode]) : -1;
+    int fd = mode == 0 ? open_regular(path, FLAGS[mode]) : open_making(path, FLAGS[mode]);
     mem_free(path);
     if (fd < 0) return answer_errno(p, result);
     FileState *f = mem_alloc(sizeof *f);
