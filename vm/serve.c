@@ -203,7 +203,7 @@ static void actor_revert(Process *p) {
     if (p->state == V_HOLE) p->state_layout = NULL;
 }
 
-static Step actor_end(Process *p) {
+static void actor_end(Process *p) {
     Class *c = served_class(p);
     Value answer;
     switch (p->pending) {
@@ -221,7 +221,6 @@ static Step actor_end(Process *p) {
     default:
         if (p->serving) call_reply(p, REPLY_VALUE, p->resume_value);
     }
-    return STEP_NEXT;
 }
 
 /* ---- classes ---- */
@@ -315,7 +314,7 @@ Step serve_end(Process *p) {
     case PROC_PLAIN: return plain_end(p);
     case PROC_ACTOR:
         if (p->init_next == STEP_MIGRATE) return migration_end(p);
-        (void)actor_end(p);
+        actor_end(p);
         break;
     case PROC_CLASS:
         c = served_class(p);
