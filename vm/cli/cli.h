@@ -49,6 +49,9 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A whole file, "-" for standard input; NULL after an error message. Size limit: what a span can address.
  * Caller frees. */
 char *read_source(const char *path, size_t *length);
+bool has_suffix(const char *name, const char *suffix);
+/* For qsort: an array of strings, by their bytes. */
+int by_name(const void *a, const void *b);
 /* A VM that prints to stdout, by the common options; NULL after a message. */
 bt_vm *start_vm(const CommonOptions *options);
 /* The same; what programs print goes to `output`, from any thread. */

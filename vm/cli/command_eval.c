@@ -17,27 +17,26 @@ static int load_file(bt_session *session, const char *path) {
     return code;
 }
 
-static int evaluate(bt_session *session, const char *source, size_t length, bool print, bool verbose) {
-    bt_eval_options options = {.size = sizeof options, .want_shown = print, .main_process = 0};
+static int evaluate(bt_session *session, const char *source, size_t length, bool verbose) {
+    bt_eval_options options = {.size = sizeof options, .want_shown = 1};
     bt_result *result = NULL;
     bt_status status = bt_vm_eval(session, source, length, &options, &result);
     fputs(bt_result_diagnostics(result), stderr);
     int code = status == BT_OK ? 0 : report_failure(result, verbose);
-    if (status == BT_OK && print && bt_result_repl_text(result)) printf("%s\n", bt_result_repl_text(result));
+    if (status == BT_OK && bt_result_repl_text(result)) printf("%s\n", bt_result_repl_text(result));
     bt_result_free(result);
     return code;
 }
 
 int command_eval(Invocation *in) {
     const char *source = NULL;
-    bool print = true;
     bt_vm *vm = start_vm(&in->common);
     bt_session *session = vm ? bt_session_new(vm) : NULL;
     int code = session ? 0 : 1;
     for (int i = 1; i < in->argc && code == 0; i++) {
         const char *a = in->argv[i];
         if (!strcmp(a, "-p") || !strcmp(a, "--print"))
-            print = true;
+            continue; /* it always prints */
         else if (!strcmp(a, "--load") && i + 1 < in->argc)
             code = load_file(session, in->argv[++i]);
         else if (source)
@@ -49,10 +48,10 @@ int command_eval(Invocation *in) {
     if (code == 0 && !strcmp(source, "-")) {
         size_t length;
         char *text = read_source("-", &length);
-        code = text ? evaluate(session, text, length, print, in->common.verbose) : 1;
+        code = text ? evaluate(session, text, length, in->common.verbose) : 1;
         free(text);
     } else if (code == 0) {
-        code = evaluate(session, source, strlen(source), print, in->common.verbose);
+        code = evaluate(session, source, strlen(source), in->common.verbose);
     }
     bt_session_free(session);
     bt_vm_free(vm);

@@ -53,13 +53,6 @@ static void check_file(Check *c, const char *path) {
     source_close(&s);
 }
 
-static bool has_suffix(const char *name, const char *suffix) {
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && !strcmp(name + n - m, suffix);
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
 static void check_path(Check *c, const char *path, unsigned depth);
 
 static void check_directory(Check *c, const char *path, unsigned depth) {

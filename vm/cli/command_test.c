@@ -21,16 +21,11 @@ static bool path_add(PathList *list, const char *path) {
         list->paths = grown;
         list->capacity = capacity;
     }
-    list->paths[list->count] = strdup(path);
-    return list->paths[list->count++] != NULL;
+    char *copy = strdup(path);
+    if (!copy) return false;
+    list->paths[list->count++] = copy;
+    return true;
 }
-
-static bool has_suffix(const char *name, const char *suffix) {
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && !strcmp(name + n - m, suffix);
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* Files of a directory tree, sorted by path; `fixtures` folders are left out. */
 static void collect(PathList *list, const char *path, unsigned depth) {
@@ -49,7 +44,7 @@ static void collect(PathList *list, const char *path, unsigned depth) {
         free(inner);
     }
     if (dir) closedir(dir);
-    qsort(list->paths, list->count, sizeof *list->paths, by_name);
+    if (depth == 0 && list->count) qsort(list->paths, list->count, sizeof *list->paths, by_name);
 }
 
 static double seconds_now(void) {

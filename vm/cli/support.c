@@ -30,6 +30,13 @@ int usage_error(const char *format, ...) {
     return EXIT_USAGE;
 }
 
+bool has_suffix(const char *name, const char *suffix) {
+    size_t n = strlen(name), m = strlen(suffix);
+    return n >= m && !strcmp(name + n - m, suffix);
+}
+
+int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
 static char *read_stream(FILE *f, size_t *length) {
     size_t capacity = 1 << 16, used = 0;
     char *text = malloc(capacity);
