@@ -186,9 +186,11 @@ void record_share(Value record) {
     *object_words(record) |= header_make(0, (ObjectKind)0, OBJ_SHARED, 0);
 }
 
+/* A record has a class like any object: programs can get hold of one (a view of class variables, the state an
+ * inspector reads), and class 0 is what an empty inline cache seems to hold. */
 Value record_new(Process *p, size_t slots) {
     if (!heap_reserve(p, slots + 1)) return V_HOLE;
-    Value record = heap_new(p, KIND_RECORD, 0, slots + 1);
+    Value record = heap_new(p, KIND_RECORD, CLASS_ID_Object, slots + 1);
     for (size_t i = 1; i <= slots; i++) object_words(record)[i] = V_HOLE;
     return record;
 }
