@@ -44,7 +44,7 @@ ClassTable *class_table_new(BtVm *vm) {
     t->cache = mem_zalloc(GLOBAL_CACHE_SIZE * sizeof *t->cache);
     atomic_init(&t->class_limit, CLASS_ID_FIRST_FREE);
     t->method_limit = 1;
-    t->next_layout = 1;
+    t->next_layout = LAYOUT_ID_FIRST;
     init_oom_exception(t);
     Value kind = symbol_intern(vm, "resource_error", 14);
     t->oom_words[EXC_KIND] = kind;

@@ -34,8 +34,8 @@ typedef struct MethodTable MethodTable; /* selector -> Method *, open addressing
 
 /* Names of the slots of a record (actor state, class variables). A class gets a new one whenever a load
  * changes the names, and what lives by the old one keeps it until its next message (semantics 20.2). Never
- * freed while the VM lives; id is unique, never 0, and is what the caches of state and class-variable sites
- * compare. */
+ * freed while the VM lives; id is unique, from LAYOUT_ID_FIRST on, and is what the caches of state and
+ * class-variable sites compare. */
 typedef struct SlotLayout {
     uint32_t id, count;
     const Value *names;

@@ -49,8 +49,10 @@ Method *method_new(BtVm *vm);
 void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,
                bool (*plain)(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m));
 /* The method of a super send, through the site's cache. The text's class is the site's own, so the key is a
- * constant. */
-#define SUPER_KEY 1u
+ * constant. No kind of instruction takes another's fill of a site for its own, whatever code shares the site:
+ * dispatch keys are below SUPER_KEY, layout ids start at LAYOUT_ID_FIRST. */
+#define SUPER_KEY (1u << 27)
+#define LAYOUT_ID_FIRST (1u << 31)
 Method *super_lookup(BtVm *vm, const Function *fn, Site *site);
 /* True if the search for a method goes on beyond MAX_HIERARCHY_DEPTH. */
 bool class_too_deep(const Class *c);

@@ -15,8 +15,10 @@ typedef struct Class Class;
 typedef struct Method Method;
 typedef struct Process Process;
 
-/* One inline cache. word = dispatch class id << 32 | method index + 1, 0 = empty; release store, acquire
- * load; zeroed by installs. State and class-variable sites: word = class id << 32 | slot + 1. */
+/* One inline cache. word = key << 32 | what it found, 0 = empty; release store, acquire load; zeroed by
+ * installs. Sends: dispatch class (also in word2) or SUPER_KEY, and the method's index. State and
+ * class-variable sites: the layout's id, and slot + 1. The keys of these are disjoint: a check does not keep
+ * instructions of different kinds from naming one site. */
 typedef struct {
     Value name; /* selector, field, class variable or class name symbol */
     uint8_t argc, flags;

@@ -129,6 +129,7 @@ static inline uint32_t fast_dispatch_class(Value v) {
 /* A self-send to an actor's reference in the actor's own process: a key of its own, so that a site may cache
  * it. */
 #define DISPATCH_OWN (1u << 25)
+_Static_assert(DISPATCH_OWN * 2 <= SUPER_KEY && SUPER_KEY < LAYOUT_ID_FIRST, "keys of sites are disjoint");
 static inline uint32_t self_dispatch_class(const Process *p, Value v) {
     if (value_is_class(v)) return special_payload(v) | DISPATCH_META;
     if (value_is_kind(v, KIND_ACTOR_REF))

@@ -113,6 +113,21 @@ START_TEST(a_stale_method_is_not_filled_in) {
 }
 END_TEST
 
+/* Hostile code may let instructions of different kinds share a site. */
+START_TEST(kinds_of_caches_do_not_mistake_each_other_at_one_site) {
+    const char *selector = "performLocally:withArguments:";
+    shown("Value subclass: Up\n  performLocally: s withArguments: a => 1\nUp subclass: Down\n  calls => 2\n"
+          "Actor subclass: Laid\n  state: a = 1\n  classState: b = 2");
+    Site site = {.name = name(selector)};
+    site_fill(vm, &site, CLASS_ID_ProtoObject, find("ProtoObject", false, selector), always_plain);
+    ck_assert_uint_ne(atomic_load(&site.word), 0);
+    ck_assert_ptr_eq(super_lookup(vm, find("Down", false, "calls")->fn, &site), find("Up", false, selector));
+    ck_assert_uint_gt(atomic_load(&site.word) >> 32, MAX_CLASS_ID | DISPATCH_META | DISPATCH_METACLASS);
+    ck_assert_uint_ge(class_named("Laid")->state_layout->id, LAYOUT_ID_FIRST);
+    ck_assert_uint_ge(class_named("Laid")->class_var_layout->id, LAYOUT_ID_FIRST);
+}
+END_TEST
+
 START_TEST(super_is_late_bound_above_the_text) {
     shown("Value subclass: S1\n  m => 1\nS1 subclass: S2\n  m => super m + 10\nS2 subclass: S3\n  other => "
           "super m");
@@ -356,6 +371,7 @@ int main(void) {
     tcase_add_test(t, class_side_lookup_ends_in_the_instance_protocol_of_class);
     tcase_add_test(t, an_install_reaches_warm_sites);
     tcase_add_test(t, a_stale_method_is_not_filled_in);
+    tcase_add_test(t, kinds_of_caches_do_not_mistake_each_other_at_one_site);
     tcase_add_test(t, super_is_late_bound_above_the_text);
     tcase_add_test(t, does_not_understand_can_be_answered);
     tcase_add_test(t, depth_of_hierarchies_is_limited);
