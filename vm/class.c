@@ -360,3 +360,10 @@ Method *class_own_extension(BtVm *vm, Class *c, bool class_side, Value selector)
     pthread_rwlock_unlock(&vm->classes->lock);
     return m;
 }
+
+void class_each_method(BtVm *vm, const Class *c, bool class_side, MethodVisitor visit, void *context) {
+    pthread_rwlock_rdlock(&vm->classes->lock);
+    method_table_each(class_side ? c->class_methods : c->methods, visit, context);
+    method_table_each(class_side ? c->class_extensions : c->extensions, visit, context);
+    pthread_rwlock_unlock(&vm->classes->lock);
+}

@@ -114,8 +114,9 @@ void class_each(BtVm *vm, void (*visit)(Class *c, void *context), void *context)
 Method *class_own_method(BtVm *vm, Class *c, bool class_side, Value selector);
 Method *class_own_extension(BtVm *vm, Class *c, bool class_side, Value selector);
 
-/* Iteration for reflection: methods of one table, unordered. */
+/* Own methods, then extensions, of one side of a class, each unordered. Any thread; the visitor runs under
+ * the reader side: it must neither look methods up nor install. */
 typedef void (*MethodVisitor)(Method *m, void *context);
-void method_table_each(const MethodTable *t, MethodVisitor visit, void *context);
+void class_each_method(BtVm *vm, const Class *c, bool class_side, MethodVisitor visit, void *context);
 
 #endif

@@ -16,5 +16,7 @@ bool method_table_put(MethodTable **table, Method *m);
 /* Answers what was removed, NULL if there was nothing. */
 Method *method_table_remove(MethodTable *t, Value selector);
 void method_table_free(MethodTable *t);
+/* Unordered; t may be NULL. */
+void method_table_each(const MethodTable *t, MethodVisitor visit, void *context);
 
 #endif

@@ -147,6 +147,17 @@ Console printLine: till look printString
 till stop
 Console printLine: (Inspector on: till) subject printString'
 expect "inspectors see the state of actors" 0 '^#\{#sum => 7\}~7~nil~$' '' "$binary" run "$work/state.bt"
+program reflects.bt 'Object subclass: Grows
+Actor subclass: Reader
+  state: count = 0
+  look =>
+    1 to: 500 do: [:i | self.count := Grows methods size]
+    self.count
+readers := (1 to: 4) collect: [:i | Reader spawn]
+readers do: [:each | each look!]
+1 to: 300 do: [:i | Grows compile: ("m" ++ i printString) asAtom source: "m" ++ i printString ++ " => 1"]
+Console printLine: ((readers collect: [:each | each look]) printString)'
+expect "methods are listed while others are installed" 0 '^#\(300, 300, 300, 300\)~$' '' "$binary" run "$work/reflects.bt"
 program prints.btscript 'Console print: "no line end"
 // => nil
 Transcript show: "not shown"

@@ -97,8 +97,7 @@ static void gather_method(Method *m, void *context) {
 
 static void gather_side(Process *p, Gather *g, const Class *c, bool meta) {
     GatherMethods m = {g, p->vm};
-    method_table_each(meta ? c->class_methods : c->methods, gather_method, &m);
-    method_table_each(meta ? c->class_extensions : c->extensions, gather_method, &m);
+    class_each_method(p->vm, c, meta, gather_method, &m);
 }
 
 typedef struct {
