@@ -237,25 +237,37 @@ static int64_t class_timeout(Process *p, Value selector, unsigned mode) {
     return runs_tests ? TEST_RUN_TIMEOUT_US : CLASS_CALL_TIMEOUT_US;
 }
 
-static Step call_class(Process *p, Class *c, Value receiver, Value selector, const Value *window,
-                       unsigned argc, unsigned mode) {
-    Value class_value = value_from_class(c->id);
-    if (p->role == PROC_CLASS && p->self_ref == class_value)
-        return own_class_reentry(p, receiver, c, selector);
-    int64_t timeout =
-        p->frame ? class_timeout(p, selector, mode) : -1; /* what starts a program has no limit */
+/* STEP_BLOCK, or STEP_NEXT with the error pending. */
+static Step try_class(Process *p, Class *c, Value selector, const Value *arguments, unsigned argc,
+                      int64_t timeout) {
     for (int attempt = 0;; attempt++) {
         Value pid = class_process(p->vm, c);
         if (pid == V_HOLE) {
             (void)error_raise(p, ERR_class_not_found, c->name, selector, NULL,
                               "Class process crashed and could not be restarted", V_NIL);
-            return unwind_error(p);
+            return STEP_NEXT;
         }
-        if (call_start(p, pid, class_value, selector, window + 1, argc, timeout) == CALL_WAITING)
+        if (call_start(p, pid, value_from_class(c->id), selector, arguments, argc, timeout) == CALL_WAITING)
             return STEP_BLOCK;
-        if (attempt || process_is_alive(p->vm, pid)) return unwind_error(p);
+        if (attempt || process_is_alive(p->vm, pid)) return STEP_NEXT;
         p->exception = V_HOLE; /* it died between the two steps: made anew, tried once more (semantics 3.3) */
     }
+}
+
+/* The arguments may lie in a C array, and what says that the class is dead may collect before the second
+ * attempt: they are roots meanwhile. (The receiver is an immediate. A process that waits is still ours until
+ * the step is answered, so its roots may be taken back here.) */
+static Step call_class(Process *p, Class *c, Value receiver, Value selector, const Value *window,
+                       unsigned argc, unsigned mode) {
+    if (p->role == PROC_CLASS && p->self_ref == value_from_class(c->id))
+        return own_class_reentry(p, receiver, c, selector);
+    int64_t timeout =
+        p->frame ? class_timeout(p, selector, mode) : -1; /* what starts a program has no limit */
+    RootSpan span;
+    roots_push(p, &span, (Value *)(uintptr_t)(window + 1), argc);
+    Step step = try_class(p, c, selector, window + 1, argc, timeout);
+    roots_pop(p, &span);
+    return step == STEP_BLOCK ? step : unwind_error(p);
 }
 
 static Value reference_target(Process *p, Value reference) {
@@ -268,10 +280,10 @@ static Step raise_no_such_process(Process *p, Value reference, Value selector) {
     Value name = object_at(reference, 1);
     snprintf(hint, sizeof hint, "No process is currently registered under name '%.300s'",
              symbol_text(p->vm, name, NULL));
+    Value class_name = class_name_of(p->vm, reference); /* the reference may move with the next step */
     Value details = error_detail(p, "name", name);
     if (details != V_HOLE)
-        (void)error_raise(p, ERR_no_such_process, class_name_of(p->vm, reference), selector, NULL, hint,
-                          details);
+        (void)error_raise(p, ERR_no_such_process, class_name, selector, NULL, hint, details);
     return unwind_error(p);
 }
 
