@@ -1,9 +1,9 @@
 /* The class table: ids, names, lookup, caches, reflection. See class.h and class_internal.h. */
-#include <stdio.h>
 #include <sys/mman.h>
 #include "vm/class_internal.h"
 #include "vm/alloc.h"
 #include "vm/string.h"
+#include "vm/text.h"
 
 /* ---- the table's life ---- */
 
@@ -182,11 +182,13 @@ Value class_value_of(BtVm *vm, Value v) {
 }
 
 static Value meta_name(BtVm *vm, Value class_name) {
-    char text[300];
     size_t length;
     const char *name = symbol_text(vm, class_name, &length);
-    int n = snprintf(text, sizeof text, "%.*s class", (int)(length > 280 ? 280 : length), name);
-    Value symbol = symbol_intern(vm, text, (size_t)n);
+    Text t = TEXT_INIT;
+    text_append(&t, name, length);
+    text_append_cstring(&t, " class");
+    Value symbol = t.failed ? V_HOLE : symbol_intern(vm, t.bytes, t.length);
+    text_free(&t);
     return symbol == V_HOLE ? class_name : symbol;
 }
 

@@ -147,6 +147,12 @@ Console printLine: till look printString
 till stop
 Console printLine: (Inspector on: till) subject printString'
 expect "inspectors see the state of actors" 0 '^#\{#sum => 7\}~7~nil~$' '' "$binary" run "$work/state.bt"
+long=$(printf 'Long%.0s' {1..100})
+program long.bt "Object subclass: $long
+Console printLine: $long class name
+Console printLine: $long class printString
+Console printLine: ([$long class foo] on: Error do: [:e | e printString])"
+expect "the name of a metaclass is whole, however long" 0 "^$long class~$long class~.*$" '' "$binary" run "$work/long.bt"
 program reflects.bt 'Object subclass: Grows
 Actor subclass: Reader
   state: count = 0

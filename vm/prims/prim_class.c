@@ -26,12 +26,9 @@ static Value side_value(Value like, uint32_t class_id) {
 /* `Counter` or `Counter class`. */
 PRIM(prim_class_name) {
     DESCRIBED(c, "name");
-    *result = c->name;
-    if (!value_is_meta(args[0])) return PRIM_OK;
-    char text[300];
-    int n = snprintf(text, sizeof text, "%s class", symbol_text(p->vm, c->name, NULL));
-    *result = symbol_intern(p->vm, text, (size_t)n);
-    return *result == V_HOLE ? error_resource(p, NULL) : PRIM_OK;
+    bool meta = value_is_meta(args[0]);
+    *result = meta ? class_name_of(p->vm, args[0]) : c->name;
+    return meta && *result == c->name ? error_resource(p, NULL) : PRIM_OK;
 }
 
 /* The root's metaclass is grounded at Class. */
