@@ -320,7 +320,7 @@ static Step dispatch(Process *p, Site *site, Value selector, const Value *window
     uint32_t dispatch_class = fast_dispatch_class(receiver);
     Method *m = selector_lookup(p, selector, dispatch_class);
     if (value_is_kind(receiver, KIND_ACTOR_REF)) {
-        if (m && site && (mode & SEND_OWN) && object_at(receiver, 1) == p->pid)
+        if (m && site && m->fn->param_count == argc && (mode & SEND_OWN) && object_at(receiver, 1) == p->pid)
             site_fill(p->vm, site, dispatch_class | DISPATCH_OWN, m, plain_self_send);
         if ((!m || !runs_in_caller(m)) && is_actor_class(p->vm, class_by_id(p->vm, dispatch_class)))
             return call_actor(p, selector, window, argc, mode, m);

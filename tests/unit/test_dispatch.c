@@ -9,6 +9,8 @@
 #include "vm/class_vars.h"
 #include "vm/region.h"
 
+PrimStatus prim_live_install_block(Process *p, Value *args, unsigned count, Value *result);
+
 static bt_vm *host;
 static bt_session *session;
 static BtVm *vm;
@@ -314,6 +316,25 @@ START_TEST(invocations_do_not_nest) {
 }
 END_TEST
 
+START_TEST(a_block_is_no_method_whatever_its_flags) {
+    shown("Object subclass: Target");
+    const Instr code[] = {instr_aimm(OP_LOADI, 0, 1, 7), instr_abc(OP_RETURN, 0, 1, 0, 0)};
+    char reason[256] = "";
+    CodeUnit *unit = link_code(FN_BLOCK, code, 2, reason);
+    ck_assert_ptr_nonnull(unit);
+    unit->functions[0].flags |= FN_BUILDER;
+    Process *p = idle_process();
+    ck_assert(heap_reserve(p, CLOSURE_CAPTURES) && heap_keep_unit(p, unit));
+    Value closure = heap_new(p, KIND_CLOSURE, CLASS_ID_Block, CLOSURE_CAPTURES), out;
+    for (size_t i = 1; i < CLOSURE_CAPTURES; i++) object_words(closure)[i] = V_NIL;
+    object_words(closure)[CLOSURE_FN] = (uint64_t)(uintptr_t)unit->functions;
+    Value args[] = {V_NIL, closure, name("seven"), value_from_class(class_named("Target")->id), V_FALSE};
+    ck_assert_int_eq(prim_live_install_block(p, args, 4, &out), PRIM_FAIL);
+    ck_assert_ptr_null(find("Target", false, "seven"));
+    code_release(unit);
+}
+END_TEST
+
 START_TEST(a_region_takes_back_records_of_its_own_shape_only) {
     Process *p = idle_process();
     p->state = record_new(p, 3);
@@ -381,6 +402,7 @@ int main(void) {
     tcase_add_test(t, linking_refuses_code_that_could_leave_its_bounds);
     tcase_add_test(t, linking_refuses_another_abi);
     tcase_add_test(t, invocations_do_not_nest);
+    tcase_add_test(t, a_block_is_no_method_whatever_its_flags);
     tcase_add_test(t, a_region_takes_back_records_of_its_own_shape_only);
     tcase_add_test(t, what_crosses_a_cleanup_and_what_replaces_it);
     tcase_add_test(t, elided_callers_stand_in_traces);

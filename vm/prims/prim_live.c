@@ -77,7 +77,8 @@ PRIM(prim_live_install_block) {
     Class *c = value_is_class(args[3]) ? class_by_id(p->vm, special_payload(args[3])) : NULL;
     if (!c || !value_is_symbol(args[2]) || !value_is_kind(args[1], KIND_CLOSURE)) return PRIM_FAIL;
     const Function *fn = (const Function *)(uintptr_t)object_words(args[1])[CLOSURE_FN];
-    if (!(fn->flags & FN_BUILDER)) return PRIM_FAIL;
+    /* Hostile code may flag a plain block, whose self is not in register 0. */
+    if (!(fn->flags & FN_BUILDER) || fn->kind == FN_BLOCK) return PRIM_FAIL;
     if (fn->param_count != symbol_arity(p->vm, args[2])) {
         char hint[600];
         snprintf(hint, sizeof hint,
