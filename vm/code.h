@@ -44,6 +44,10 @@ typedef struct Function {
     Value class_name;     /* symbol or nil */
 } Function;
 
+static inline const Function *closure_function(Value closure) {
+    return (const Function *)(uintptr_t)object_at(closure, CLOSURE_FN);
+}
+
 struct CodeUnit {
     _Atomic uint32_t refs;
     bool stdlib;               /* the library's own code: set by the loader before classes_install */

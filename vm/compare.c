@@ -312,8 +312,7 @@ static int descend_sets(Walk *w, Value a, Value b, Mode mode) {
 }
 
 static int compare_closures(Walk *w, Value a, Value b, Mode mode) {
-    const Function *fa = (const Function *)(uintptr_t)object_at(a, CLOSURE_FN),
-                   *fb = (const Function *)(uintptr_t)object_at(b, CLOSURE_FN);
+    const Function *fa = closure_function(a), *fb = closure_function(b);
     if (fa == fb) return descend_words(w, a, b, mode, CLOSURE_SELF);
     if (mode <= LOOSE) return 1;
     int order = compare_atoms(w->vm, fa->class_name, fb->class_name);

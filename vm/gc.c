@@ -290,10 +290,6 @@ bool gc_minor(Process *p, size_t need) {
 
 /* ---- full ---- */
 
-static size_t used_words(const Heap *h) {
-    return (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words;
-}
-
 /* Everything live into a fresh old space of `size` words, which must hold all that is used. */
 static bool move_all(Process *p, size_t size) {
     Heap *h = &p->heap;
@@ -323,9 +319,9 @@ static bool move_all(Process *p, size_t size) {
 
 bool gc_full(Process *p, size_t need) {
     Heap *h = &p->heap;
-    size_t used = used_words(h), size = gc_size_class(used + used / 2);
+    size_t used = gc_used_words(h), size = gc_size_class(used + used / 2);
     if (!move_all(p, size)) return false;
-    size_t live = used_words(h);
+    size_t live = gc_used_words(h);
     /* The block was sized for the worst case: do not keep it for little. Without memory for a second round it
      * stays. */
     if (size > COMPACT_ABOVE_WORDS && live < size / 4) move_all(p, gc_size_class(live * 2));
@@ -334,10 +330,10 @@ bool gc_full(Process *p, size_t need) {
 
 bool gc_compact(Process *p) {
     Heap *h = &p->heap;
-    size_t used = used_words(h);
+    size_t used = gc_used_words(h);
     if (!move_all(p, used)) return false;
     h->young_target = 0;
-    size_t live = used_words(h);
+    size_t live = gc_used_words(h);
     if (live == used || live > used - used / 8) return true;
     return move_all(p, live);
 }

@@ -12,6 +12,10 @@
 
 /* Steps of block sizes: 32 words, doubled to 1 K, times 1.6 to a million, then a fifth more each. */
 size_t gc_size_class(size_t words);
+/* Words in use: nursery, old space and fragments. */
+static inline size_t gc_used_words(const Heap *h) {
+    return (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words;
+}
 /* Both leave `need` words free. False: no memory; the heap is as before or, after a full one, without
  * nursery. */
 bool gc_minor(Process *p, size_t need);

@@ -91,7 +91,7 @@ static uint64_t hash_dict_node(Hasher *h, Value v, unsigned depth) {
 }
 
 static uint64_t hash_closure(Hasher *h, Value v, unsigned depth) {
-    const Function *fn = (const Function *)(uintptr_t)object_at(v, CLOSURE_FN);
+    const Function *fn = closure_function(v);
     uint64_t hash = combine(SEED_KIND + KIND_CLOSURE, (uint64_t)(fn - fn->unit->functions));
     if (value_is_symbol(fn->name)) hash = combine(hash, symbol_hash(h->vm, fn->name));
     return hash_words(h, hash, v, CLOSURE_CAPTURES, depth);

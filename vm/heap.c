@@ -26,8 +26,7 @@ static bool no_memory(Process *p) {
 }
 
 static size_t accounted_words(const Heap *h) {
-    return (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words +
-           h->offheap_words + h->old_offheap_words;
+    return gc_used_words(h) + h->offheap_words + h->old_offheap_words;
 }
 
 static bool over_limit(const Process *p, size_t need) {
@@ -67,7 +66,7 @@ bool heap_reserve_slow(Process *p, size_t words) {
 void heap_shrink_idle(Process *p) {
     Heap *h = &p->heap;
     size_t young = (size_t)(h->young_end - h->young), old = (size_t)(h->old_limit - h->old);
-    size_t used = (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words;
+    size_t used = gc_used_words(h);
     bool small = young + old + h->fragment_words <= 4096;
     bool exact = !young && !h->fragments && h->old_top == h->old_limit;
     if (exact || (!small && used > (young + old) / 4 && h->fragment_words < old)) return;
@@ -212,7 +211,7 @@ void heap_adopt(Process *p, Fragment *fragment) {
     fragment->next = h->fragments;
     h->fragments = fragment;
     h->fragment_words += fragment->size_words;
-    bool much = h->offheap_words >= OFFHEAP_STEP_WORDS || h->fragment_words > 1024 + h->young_target;
+    bool much = h->offheap_words >= OFFHEAP_STEP_WORDS || heap_wants_collection(h);
     if (much && h->limit > h->top) h->limit = h->top; /* the next reserve collects */
 }
 

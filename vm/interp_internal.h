@@ -96,6 +96,8 @@ PrimStatus slow_class_var(Process *p, Value *r, Instr i);
 PrimStatus slow_excmatch(Process *p, Value *r, Instr i);
 PrimStatus slow_for(Process *p, Value *r, Instr i, bool *again);
 PrimStatus slow_matchfail(Process *p, Value *r, Instr i);
+/* No arm takes the value, or (badmatch) a destructuring assignment does not. */
+PrimStatus raise_match_failure(Process *p, Value v, bool badmatch);
 PrimStatus slow_raise(Process *p, Instr i);
 /* ---- interp_match.c ---- */
 void match_typetest(Process *p, Value *r, Instr i);
@@ -111,9 +113,6 @@ Step serve_end(Process *p);
 Step serve_next(Process *p);
 
 /* ---- small shared things ---- */
-static inline const Function *closure_function(Value closure) {
-    return (const Function *)(uintptr_t)object_at(closure, CLOSURE_FN);
-}
 static inline bool value_is_closure(Value v) { return value_is_kind(v, KIND_CLOSURE); }
 /* self of the running activation. */
 static inline Value frame_self(const Frame *f) {

@@ -101,13 +101,6 @@ NOINLINE PrimStatus match_rest(Process *p, Value *r, Instr i) {
 
 /* ---- destructuring ---- */
 
-static PrimStatus bad_match(Process *p, Value v) {
-    Value details = error_detail(p, "reason", v);
-    if (details == V_HOLE) return PRIM_RAISE;
-    return error_raise(p, ERR_internal_error, V_NIL, V_NIL,
-                       "internal error (badmatch) - this is a bug in Beamtalk", "please report", details);
-}
-
 static PrimStatus out_of_bounds(Process *p, Value v, size_t index) {
     char hint[80];
     snprintf(hint, sizeof hint, "Index %zu is out of bounds", index);
@@ -155,9 +148,9 @@ NOINLINE PrimStatus match_destruct(Process *p, Value *r, Instr i) {
     switch (instr_f(i)) {
     case PART_TUPLE:
         if (!tuple_is(v)) return error_argument(p, v, V_NIL, NULL);
-        if (index < 1 || index > tuple_size(v)) return bad_match(p, v);
+        if (index < 1 || index > tuple_size(v)) return raise_match_failure(p, v, true);
         return *out = tuple_at(v, index - 1), PRIM_OK;
     case PART_DICT: return destruct_key(p, v, index < p->frame->fn->register_count ? r[index] : V_NIL, out);
-    default: return index < 1 ? bad_match(p, v) : destruct_index(p, v, index, out);
+    default: return index < 1 ? raise_match_failure(p, v, true) : destruct_index(p, v, index, out);
     }
 }

@@ -58,11 +58,6 @@ NOINLINE Step enter(Process *p, const Function *fn, const Value *window, unsigne
 
 /* ---- blocks ---- */
 
-static bool is_value_family(Value selector) {
-    return selector == SYMBOL(value) || selector == SYMBOL(value_1) || selector == SYMBOL(value_2) ||
-           selector == SYMBOL(value_3);
-}
-
 static Step raise_block_arity(Process *p, const Function *fn, unsigned argc) {
     Value symbols[2] = {symbol_intern(p->vm, "actual_args", 11), symbol_intern(p->vm, "expected_args", 13)};
     Value details = V_NIL;
@@ -315,7 +310,7 @@ static Step raise_arity(Process *p, const Method *m, Value receiver) {
 static Step dispatch(Process *p, Site *site, Value selector, const Value *window, unsigned argc,
                      unsigned mode) {
     Value receiver = window[0];
-    if (value_is_closure(receiver) && is_value_family(selector))
+    if (value_is_closure(receiver) && selector_is_value_family(selector))
         return call_block(p, window, argc, selector, mode);
     uint32_t dispatch_class = fast_dispatch_class(receiver);
     Method *m = selector_lookup(p, selector, dispatch_class);

@@ -304,13 +304,17 @@ NOINLINE PrimStatus slow_excmatch(Process *p, Value *r, Instr i) {
     return PRIM_OK;
 }
 
-NOINLINE PrimStatus slow_matchfail(Process *p, Value *r, Instr i) {
-    Value details = error_detail(p, "reason", r[instr_b(i)]);
+PrimStatus raise_match_failure(Process *p, Value v, bool badmatch) {
+    Value details = error_detail(p, "reason", v);
     if (details == V_HOLE) return PRIM_RAISE;
     return error_raise(p, ERR_internal_error, V_NIL, V_NIL,
-                       instr_f(i) == 0 ? "internal error (case_clause) - this is a bug in Beamtalk"
-                                       : "internal error (badmatch) - this is a bug in Beamtalk",
+                       badmatch ? "internal error (badmatch) - this is a bug in Beamtalk"
+                                : "internal error (case_clause) - this is a bug in Beamtalk",
                        "please report", details);
+}
+
+NOINLINE PrimStatus slow_matchfail(Process *p, Value *r, Instr i) {
+    return raise_match_failure(p, r[instr_b(i)], instr_f(i) != 0);
 }
 
 NOINLINE PrimStatus slow_raise(Process *p, Instr i) {

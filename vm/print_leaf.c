@@ -88,7 +88,7 @@ static void print_actor(BtVm *vm, Text *t, Value v) {
 
 static void print_block(Text *t, Value v, bool nested) {
     text_append_cstring(t, "Block");
-    if (nested) text_appendf(t, "/%u", ((const Function *)(uintptr_t)object_at(v, CLOSURE_FN))->param_count);
+    if (nested) text_appendf(t, "/%u", closure_function(v)->param_count);
 }
 
 static void print_heap_leaf(BtVm *vm, Text *t, Value v, PrintStyle style, bool nested) {

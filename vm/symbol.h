@@ -16,6 +16,12 @@ typedef enum {
 } WellKnownSymbol;
 #define SYMBOL(name) value_from_symbol(SYM_##name)
 
+/* value, value:, value:value:, ...: the sends that run a Block. */
+static inline bool selector_is_value_family(Value selector) {
+    return selector == SYMBOL(value) || selector == SYMBOL(value_1) || selector == SYMBOL(value_2) ||
+           selector == SYMBOL(value_3);
+}
+
 typedef struct SymbolTable SymbolTable;
 SymbolTable *symbols_new(void);
 void symbols_free(SymbolTable *t);

@@ -227,7 +227,7 @@ static bool name_is_reserved(const char *name) {
 
 /* An error as a value: what a Result carries. */
 static PrimStatus refusal(Process *p, Value receiver, const char *kind, const char *text, Value *result) {
-    (void)error_raise_symbol(p, symbol_intern(p->vm, kind, strlen(kind)), receiver_class_name(p, receiver),
+    (void)error_raise_symbol(p, symbol_intern(p->vm, kind, strlen(kind)), class_name_of(p->vm, receiver),
                              V_NIL, text, NULL, V_NIL);
     *result = p->exception;
     p->exception = V_HOLE;

@@ -4,7 +4,7 @@
 #include "vm/prims/prim_support.h"
 
 static const Function *block_function(Value v) {
-    return value_is_kind(v, KIND_CLOSURE) ? (const Function *)(uintptr_t)object_at(v, CLOSURE_FN) : NULL;
+    return value_is_kind(v, KIND_CLOSURE) ? closure_function(v) : NULL;
 }
 
 static PrimStatus call(Process *p, Value block, const Value *values, unsigned argc) {
@@ -20,7 +20,7 @@ PRIM(prim_block_value) { return (void)result, call(p, args[0], args + 1, count);
 PRIM(prim_block_value_with) {
     (void)count, (void)result;
     if (!list_is(args[1])) return error_argument(p, args[0], SYMBOL(valueWithArguments), NULL);
-    size_t argc = list_count(args[1]);
+    size_t argc = list_length(args[1]);
     if (argc > PRIM_SEND_MAX)
         return error_argument(p, args[0], SYMBOL(valueWithArguments), "Too many arguments");
     Value values[PRIM_SEND_MAX], list = args[1];

@@ -18,7 +18,7 @@ PRIM(prim_collection_check) {
     int64_t want = value_is_int(args[2]) ? value_to_int(args[2]) : 0;
     char hint[160];
     if (value_is_kind(args[1], KIND_CLOSURE)) {
-        const Function *fn = (const Function *)(uintptr_t)object_at(args[1], CLOSURE_FN);
+        const Function *fn = closure_function(args[1]);
         if (fn->param_count == want) return answered(V_NIL, result);
         snprintf(hint, sizeof hint, "Block must be a %s (arity %d), got a %u-argument block",
                  shape_name(want), (int)want, fn->param_count);

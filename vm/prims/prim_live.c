@@ -38,7 +38,7 @@ static CodeUnit *link_unit(Process *p, BcUnit *bc, char *reason, size_t reason_s
 /* args[1]: the source of class definitions; they are installed. */
 PRIM(prim_live_define) {
     (void)count;
-    Value class_name = receiver_class_name(p, args[0]), selector = named(p, "register");
+    Value class_name = class_name_of(p->vm, args[0]), selector = named(p, "register");
     if (!value_is_string(args[1])) return error_type(p, args[0], selector, "Expected source text");
     if (!p->vm->compiler.compile) return no_compiler(p, class_name, selector);
     size_t length;
@@ -76,7 +76,7 @@ PRIM(prim_live_install_block) {
     (void)count;
     Class *c = value_is_class(args[3]) ? class_by_id(p->vm, special_payload(args[3])) : NULL;
     if (!c || !value_is_symbol(args[2]) || !value_is_kind(args[1], KIND_CLOSURE)) return PRIM_FAIL;
-    const Function *fn = (const Function *)(uintptr_t)object_words(args[1])[CLOSURE_FN];
+    const Function *fn = closure_function(args[1]);
     /* Hostile code may flag a plain block, whose self is not in register 0. */
     if (!(fn->flags & FN_BUILDER) || fn->kind == FN_BLOCK) return PRIM_FAIL;
     if (fn->param_count != symbol_arity(p->vm, args[2])) {

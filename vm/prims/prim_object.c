@@ -40,24 +40,18 @@ static PrimStatus bad_perform(Process *p, Value receiver, Value selector, bool t
                 : "Expected atom selector and list of arguments");
 }
 
-static bool is_block_call(Value receiver, Value selector) {
-    return value_is_kind(receiver, KIND_CLOSURE) &&
-           (selector == SYMBOL(value) || selector == SYMBOL(value_1) || selector == SYMBOL(value_2) ||
-            selector == SYMBOL(value_3));
-}
-
 /* A block reached through perform: with another number of arguments than it takes, or one that writes locals
  * (semantics 4). */
 static bool block_cannot_be_performed(Value receiver, Value selector, size_t argc) {
-    if (!is_block_call(receiver, selector)) return false;
-    const Function *fn = (const Function *)(uintptr_t)object_at(receiver, CLOSURE_FN);
+    if (!value_is_kind(receiver, KIND_CLOSURE) || !selector_is_value_family(selector)) return false;
+    const Function *fn = closure_function(receiver);
     return fn->param_count != argc || (fn->flags & FN_WRITES_OUTER);
 }
 
 static PrimStatus perform_list(Process *p, Value receiver, Value selector, Value list) {
-    size_t argc = list_count(list);
+    size_t argc = list_length(list);
     if (block_cannot_be_performed(receiver, selector, argc))
-        return error_raise(p, ERR_stateful_block_dispatch, receiver_class_name(p, receiver), selector, NULL,
+        return error_raise(p, ERR_stateful_block_dispatch, class_name_of(p->vm, receiver), selector, NULL,
                            NULL, V_NIL);
     if (argc > PRIM_SEND_MAX) return error_dnu(p, receiver, selector, NULL);
     Value values[PRIM_SEND_MAX];
@@ -196,7 +190,7 @@ PRIM(prim_object_field_names) {
 }
 
 static PrimStatus immutable(Process *p, Value receiver, const char *selector, const char *hint) {
-    return error_raise(p, ERR_immutable_value, receiver_class_name(p, receiver),
+    return error_raise(p, ERR_immutable_value, class_name_of(p->vm, receiver),
                        symbol_intern(p->vm, selector, strlen(selector)), NULL, hint, V_NIL);
 }
 
@@ -258,7 +252,7 @@ PRIM(prim_object_error) {
     }
     size_t length;
     const char *bytes = string_bytes(args[1], &length);
-    return error_raisef(p, ERR_user_error, receiver_class_name(p, args[0]), V_NIL, NULL, "%.*s",
+    return error_raisef(p, ERR_user_error, class_name_of(p->vm, args[0]), V_NIL, NULL, "%.*s",
                         (int)(length > 1 << 20 ? 1 << 20 : length), bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/list.h"
 #include "vm/registry.h"
 #include "vm/string.h"
 #include "vm/vm.h"
@@ -47,26 +48,10 @@ static inline char *native_text(Value v, size_t *length) {
     copy[*length] = 0;
     return copy;
 }
-/* Name symbol of a class object or metaclass, or of the class of anything else. */
-static inline Value receiver_class_name(Process *p, Value receiver) { return class_name_of(p->vm, receiver); }
 /* A List of immediates. */
 static inline PrimStatus list_of_immediates(Process *p, const Value *values, size_t n, Value *result) {
-    if (!heap_reserve(p, n * 3)) return PRIM_RAISE;
-    Value list = V_EMPTY_LIST;
-    for (size_t i = n; i-- > 0;) {
-        Value cell = heap_new(p, KIND_CONS, CLASS_ID_List, 3);
-        object_words(cell)[1] = values[i];
-        object_words(cell)[2] = list;
-        list = cell;
-    }
-    *result = list;
-    return PRIM_OK;
-}
-/* Length of a List; a List is proper by construction. */
-static inline size_t list_count(Value list) {
-    size_t n = 0;
-    for (; list != V_EMPTY_LIST; list = CONS_TAIL(list)) n++;
-    return n;
+    *result = list_from_array(p, values, n, V_EMPTY_LIST);
+    return *result == V_HOLE ? PRIM_RAISE : PRIM_OK;
 }
 
 #endif

@@ -56,7 +56,7 @@ PRIM(prim_program_exit) {
     if (!value_is_int(args[1])) return error_type(p, args[0], selector, "Exit status must be an Integer");
     int64_t status = value_to_int(args[1]);
     if (status < 0 || status > 255)
-        return error_raise(p, ERR_invalid_argument, receiver_class_name(p, args[0]), selector, NULL,
+        return error_raise(p, ERR_invalid_argument, class_name_of(p->vm, args[0]), selector, NULL,
                            "Exit status must be in 0..255", V_NIL);
     vm_request_exit(p->vm, (int)status);
     process_exit_signal(p->vm, p->pid, SYMBOL(killed), true);
