@@ -254,13 +254,6 @@ static Method *lookup_super_locked(BtVm *vm, const Function *fn, Value selector)
     return c ? lookup_above(vm, c->superclass, fn->class_side, selector) : NULL;
 }
 
-Method *class_lookup_super(BtVm *vm, const Function *fn, Value selector) {
-    pthread_rwlock_rdlock(&vm->classes->lock);
-    Method *m = lookup_super_locked(vm, fn, selector);
-    pthread_rwlock_unlock(&vm->classes->lock);
-    return m;
-}
-
 Method *super_lookup(BtVm *vm, const Function *fn, Site *site) {
     /* acquire: pairs with the fill below */
     uint64_t word = atomic_load_explicit(&site->word, memory_order_acquire);
@@ -293,10 +286,6 @@ Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class) {
     if (m) atomic_store_explicit(entry, (uint64_t)dispatch_class << 32 | m->index, memory_order_release);
     pthread_rwlock_unlock(&t->lock);
     return m;
-}
-
-Method *site_lookup(Process *p, Site *site, uint32_t dispatch_class) {
-    return selector_lookup(p, site->name, dispatch_class);
 }
 
 void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,

@@ -63,7 +63,6 @@ struct Class {
     CodeUnit *unit;                             /* defining unit */
     const BcClass *bc;                          /* doc, spans */
     _Atomic uint64_t process;                   /* pid Value of the class process, V_NIL before it starts */
-    bool has_init_hook;
 };
 
 /* The dispatch class of any value. Static Characters are Integers. String or Binary by UTF-8 validity (cached
@@ -83,10 +82,8 @@ bool class_id_inherits(BtVm *vm, uint32_t id, uint32_t ancestor_id);
 /* Full lookup, semantics 2.1/2.3: own method, then extension, then up; class side ends in the instance
  * protocol of Class. NULL if none. Any thread. */
 Method *class_lookup(BtVm *vm, uint32_t dispatch_class, Value selector);
-Method *class_lookup_super(BtVm *vm, const Function *fn, Value selector);
-/* Inline cache, then the scheduler's global cache, then class_lookup (fills under the reader lock). */
-Method *site_lookup(Process *p, Site *site, uint32_t dispatch_class);
-Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class); /* no site: global cache */
+/* The same through the global cache, which it fills under the reader lock. */
+Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class);
 
 /* Installs all classes and extensions of a linked unit (superclasses first), starts class processes, flushes
  * once. False with a reason: unknown superclass, cycle, sealed superclass, stdlib_shadowing ... : nothing is

@@ -85,7 +85,6 @@ static bool link_consts(CodeUnit *unit) {
     for (uint32_t i = 0; i < bc->const_count; i++) words += const_words(&bc->consts[i]);
     unit->consts = mem_alloc((bc->const_count + 1) * sizeof(Value));
     unit->literal_words = mem_zalloc((words + 1) * sizeof(uint64_t));
-    unit->literal_size = words;
     if (!unit->consts || !unit->literal_words) return false;
     uint64_t *at = unit->literal_words;
     for (uint32_t i = 0; i < bc->const_count; i++) {

@@ -61,7 +61,6 @@ struct CodeUnit {
     Site *sites;   /* of all functions, one array */
     Value *consts; /* literals in unit memory, flagged OBJ_LITERAL */
     uint64_t *literal_words;
-    size_t literal_size;
     uint32_t *line_starts; /* byte offsets of the source's lines, for function_line */
     uint32_t line_count;
 };

@@ -23,8 +23,6 @@ static const KindInfo KINDS[] = {
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == ERROR_KIND_COUNT, "one row per kind");
 
-const char *error_kind_name(ErrorKind kind) { return KINDS[kind].name; }
-
 static const KindInfo *find_kind(BtVm *vm, Value kind_symbol) {
     if (!value_is_symbol(kind_symbol)) return NULL;
     size_t length;
@@ -32,11 +30,6 @@ static const KindInfo *find_kind(BtVm *vm, Value kind_symbol) {
     for (size_t i = 0; i < ERROR_KIND_COUNT; i++)
         if (strlen(KINDS[i].name) == length && memcmp(KINDS[i].name, text, length) == 0) return &KINDS[i];
     return NULL;
-}
-
-uint32_t error_class_of_kind(Process *p, Value kind_symbol) {
-    const KindInfo *info = find_kind(p->vm, kind_symbol);
-    return info ? info->class_id : CLASS_ID_Error;
 }
 
 bool value_is_exception(BtVm *vm, Value v) {

@@ -49,9 +49,6 @@ Value error_relabel(Process *p, Value exception, Value class_name, Value selecto
  * MAY_GC. */
 Value error_trace(Process *p);
 
-const char *error_kind_name(ErrorKind kind);
-/* Exception class id for a kind symbol (spec errors.md section 2). */
-uint32_t error_class_of_kind(Process *p, Value kind_symbol);
 /* True if v is an instance of Exception or below. */
 bool value_is_exception(BtVm *vm, Value v);
 

@@ -276,7 +276,6 @@ bool gc_minor(Process *p, size_t need) {
     h->offheap_words = 0;
     sweep_offheap(h, list);
     free_fragments(h);
-    h->words_allocated += (uint64_t)(h->top - h->young_mark);
     mem_free(h->young);
     h->young = block;
     h->young_end = block + size;
@@ -309,7 +308,6 @@ static bool move_all(Process *p, size_t size) {
     sweep_offheap(h, old_list);
     sweep_units(&c);
     free_fragments(h);
-    h->words_allocated += (uint64_t)(h->top - h->young_mark);
     mem_free(from);
     drop_nursery(h);
     h->since_full = 0;

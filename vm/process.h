@@ -25,7 +25,7 @@ typedef struct Frame {
     const Function *fn;
     uint32_t serial;   /* activation serial if FN_NLR_HOME, or of the home if it opened carriers; else 0 */
     uint16_t flags;    /* FRAME_* */
-    uint16_t carriers; /* carriers this frame opened (base is in carrier_base of its serial's record) */
+    uint16_t carriers; /* carriers this frame opened; while it runs, they are the topmost (carrier.c) */
     Value regs[];
 } Frame;
 _Static_assert(sizeof(Frame) == 8 * FRAME_WORDS, "FRAME_WORDS is the header of an activation");

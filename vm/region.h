@@ -1,5 +1,5 @@
-/* Protected regions: the three-pointer snapshot (class variables, actor state, carriers), and protect, the
- * single constructor of catch frames made outside compiled regions (architecture.md section 3). */
+/* Protected regions: the three-pointer snapshot (class variables, actor state, carriers) (architecture.md
+ * section 3). */
 #ifndef BT_VM_REGION_H
 #define BT_VM_REGION_H
 
