@@ -66,12 +66,6 @@ static void gathered_drop(Counted *counted) {
     mem_free(g);
 }
 
-static Gathered *gathered_of(Value v) { return (Gathered *)(uintptr_t)object_at(v, 2); }
-static bool is_gathered(Value v) {
-    return value_is_kind(v, KIND_NATIVE) &&
-           ((Gathered *)(uintptr_t)object_at(v, 2))->counted.drop == gathered_drop;
-}
-
 PRIM(prim_collection_gather_new) {
     (void)args, (void)count;
     if (!heap_reserve(p, NATIVE_WORDS)) return PRIM_RAISE;
@@ -101,8 +95,8 @@ static void gathered_unlock(Gathered *g) { atomic_store_explicit(&g->busy, false
 
 PRIM(prim_collection_gather) {
     (void)count;
-    if (!is_gathered(args[1])) return error_argument(p, args[0], V_NIL, NULL);
-    Gathered *g = gathered_of(args[1]);
+    Gathered *g = native_of(args[1], gathered_drop);
+    if (!g) return error_argument(p, args[0], V_NIL, NULL);
     Value copy = args[2];
     Fragment *fragment = NULL;
     if (value_is_ptr(copy) && !(fragment = term_copy(p->vm, &args[2], 1, &copy)))
@@ -124,8 +118,8 @@ PRIM(prim_collection_gather) {
 /* The elements as a List; the handle is empty afterwards. */
 PRIM(prim_collection_gathered) {
     (void)count;
-    if (!is_gathered(args[1])) return error_argument(p, args[0], V_NIL, NULL);
-    Gathered *g = gathered_of(args[1]);
+    Gathered *g = native_of(args[1], gathered_drop);
+    if (!g) return error_argument(p, args[0], V_NIL, NULL);
     if (!heap_reserve(p, g->count * LIST_CELL_WORDS)) return PRIM_RAISE;
     gathered_lock(g);
     size_t n = g->count;

@@ -252,9 +252,7 @@ static void file_drop(Counted *c) {
     mem_free(f);
 }
 
-static FileState *state_of(Value v) {
-    return value_is_kind(v, KIND_NATIVE) ? (FileState *)(uintptr_t)object_words(v)[2] : NULL;
-}
+static FileState *state_of(Value v) { return native_of(v, file_drop); }
 
 /* args[2]: 0 read, 1 write, 2 append, 3 read and write. */
 PRIM(prim_file_open) {

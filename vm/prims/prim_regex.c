@@ -45,7 +45,7 @@ typedef struct {
 
 static bool subject_open(Process *p, Value *args, Subject *s) {
     const char *bytes = string_bytes(args[2], &s->length);
-    const RegexHandle *handle = (const RegexHandle *)(uintptr_t)object_words(args[1])[2];
+    const RegexHandle *handle = native_of(args[1], handle_drop);
     s->bytes = mem_alloc(s->length + 1);
     if (s->bytes) memcpy(s->bytes, bytes, s->length);
     if (s->bytes && regex_scan_open(&s->scan, handle->regex, s->bytes, s->length)) return true;
@@ -60,7 +60,7 @@ static void subject_close(Subject *s) {
 }
 
 static bool is_usable(const Value *args) {
-    return value_is_kind(args[1], KIND_NATIVE) && value_is_bytes(args[2]);
+    return native_of(args[1], handle_drop) && value_is_bytes(args[2]);
 }
 
 static PrimStatus scan_failed(Process *p, RegexStep step) {

@@ -48,6 +48,12 @@ static inline char *native_text(Value v, size_t *length) {
     copy[*length] = 0;
     return copy;
 }
+/* The native object behind a handle, which `drop` tells from those of other sorts; NULL for anything else. */
+static inline void *native_of(Value v, void (*drop)(Counted *)) {
+    if (!value_is_kind(v, KIND_NATIVE)) return NULL;
+    Counted *native = (Counted *)(uintptr_t)object_at(v, 2);
+    return native->drop == drop ? native : NULL;
+}
 /* A List of immediates. */
 static inline PrimStatus list_of_immediates(Process *p, const Value *values, size_t n, Value *result) {
     *result = list_from_array(p, values, n, V_EMPTY_LIST);

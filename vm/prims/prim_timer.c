@@ -16,9 +16,7 @@ typedef struct {
 
 static void timer_drop(Counted *c) { mem_free(c); }
 
-static TimerState *timer_state(Value v) {
-    return value_is_kind(v, KIND_NATIVE) ? (TimerState *)(uintptr_t)object_words(v)[2] : NULL;
-}
+static TimerState *timer_state(Value v) { return native_of(v, timer_drop); }
 
 PRIM(prim_timer_make) {
     (void)count;
@@ -32,8 +30,10 @@ PRIM(prim_timer_make) {
 
 PRIM(prim_timer_attach) {
     (void)p, (void)count;
+    TimerState *t = timer_state(args[0]);
+    if (!t) return PRIM_FAIL;
     /* release: pairs with the acquire loads of who asks or cancels */
-    atomic_store_explicit(&timer_state(args[0])->pid, args[1], memory_order_release);
+    atomic_store_explicit(&t->pid, args[1], memory_order_release);
     return *result = V_NIL, PRIM_OK;
 }
 
@@ -50,12 +50,14 @@ static bool is_pending(TimerState *t) {
 
 PRIM(prim_timer_fire) {
     (void)p, (void)count;
-    return *result = value_from_bool(leave_active(timer_state(args[0]), TIMER_FIRED)), PRIM_OK;
+    TimerState *t = timer_state(args[0]);
+    return t ? (*result = value_from_bool(leave_active(t, TIMER_FIRED)), PRIM_OK) : PRIM_FAIL;
 }
 
 PRIM(prim_timer_is_pending) {
     (void)p, (void)count;
-    return *result = value_from_bool(is_pending(timer_state(args[0]))), PRIM_OK;
+    TimerState *t = timer_state(args[0]);
+    return t ? (*result = value_from_bool(is_pending(t)), PRIM_OK) : PRIM_FAIL;
 }
 
 PRIM(prim_timer_is_active) {
