@@ -115,6 +115,15 @@ text ++ (map at: #a) ++ (map at: "b") first ++ big printString
 [:x | x ++ text] value: "is "
 // => is kept'
 expect "literals outlive the input they stand in" 0 '5 passed, 0 failed' '' "$binary" test "$work/kept.btscript"
+program racy.bt 'Collection subclass: Racy
+  field: n = 0
+  do: aBlock =>
+    1 to: 6 do: [:k | Timer after: 1 do: [1 to: 3000 do: [:i | aBlock value: #(i, i)]]]
+    1 to: 30000 do: [:i | i * 2]
+    nil
+whole := (1 to: 200) asList allSatisfy: [:k | Racy new asList allSatisfy: [:pair | pair first =:= pair last]]
+Console printLine: whole printString'
+expect "a List is made of what others still gather" 0 '^true~$' '' "$binary" run "$work/racy.bt"
 program transcript.bt 'Console print: "1 "
 Transcript show: 2; show: #(1, "x"); cr
 3 showCr: "three"

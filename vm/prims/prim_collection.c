@@ -49,20 +49,32 @@ PRIM(prim_collection_concat) {
  */
 
 typedef struct {
-    Counted counted;
-    BtVm *vm;
-    _Atomic bool busy; /* a lock, held for a few instructions */
     size_t count, capacity, words;
     Value *values;
     Fragment **fragments; /* of values[i], NULL if it travels free */
+} Elements;
+
+typedef struct {
+    Counted counted;
+    BtVm *vm;
+    _Atomic bool busy; /* a lock, held for a few instructions */
+    Elements elements;
 } Gathered;
+
+static void elements_free(Elements *e) {
+    mem_free(e->values);
+    mem_free(e->fragments);
+}
+
+static void elements_drop(BtVm *vm, Elements *e) {
+    for (size_t i = 0; i < e->count; i++)
+        if (e->fragments[i]) fragment_free(vm, e->fragments[i]);
+    elements_free(e);
+}
 
 static void gathered_drop(Counted *counted) {
     Gathered *g = (Gathered *)counted;
-    for (size_t i = 0; i < g->count; i++)
-        if (g->fragments[i]) fragment_free(g->vm, g->fragments[i]);
-    mem_free(g->values);
-    mem_free(g->fragments);
+    elements_drop(g->vm, &g->elements);
     mem_free(g);
 }
 
@@ -75,15 +87,15 @@ PRIM(prim_collection_gather_new) {
     return answered(native_new(p, CLASS_ID_Object, &g->counted, gathered_drop, sizeof *g / 8), result);
 }
 
-static bool gathered_grow(Gathered *g) {
-    if (g->count < g->capacity) return true;
-    size_t capacity = g->capacity ? 2 * g->capacity : 16;
-    Value *values = mem_realloc(g->values, capacity * sizeof *values);
-    if (values) g->values = values;
-    Fragment **fragments = mem_realloc(g->fragments, capacity * sizeof(Fragment *));
-    if (fragments) g->fragments = fragments;
+static bool elements_grow(Elements *e) {
+    if (e->count < e->capacity) return true;
+    size_t capacity = e->capacity ? 2 * e->capacity : 16;
+    Value *values = mem_realloc(e->values, capacity * sizeof *values);
+    if (values) e->values = values;
+    Fragment **fragments = mem_realloc(e->fragments, capacity * sizeof(Fragment *));
+    if (fragments) e->fragments = fragments;
     if (!values || !fragments) return false;
-    g->capacity = capacity;
+    e->capacity = capacity;
     return true;
 }
 
@@ -103,11 +115,12 @@ PRIM(prim_collection_gather) {
         return error_resource(p, NULL);
     size_t words = fragment ? fragment->size_words : 1, limit = p->heap.limit_words;
     gathered_lock(g);
-    bool fits = (limit == 0 || g->words + words <= limit) && gathered_grow(g);
+    Elements *e = &g->elements;
+    bool fits = (limit == 0 || e->words + words <= limit) && elements_grow(e);
     if (fits) {
-        g->values[g->count] = copy;
-        g->fragments[g->count++] = fragment;
-        g->words += words;
+        e->values[e->count] = copy;
+        e->fragments[e->count++] = fragment;
+        e->words += words;
     }
     gathered_unlock(g);
     if (fits) return answered(V_NIL, result);
@@ -115,21 +128,23 @@ PRIM(prim_collection_gather) {
     return error_resource(p, "Too many elements");
 }
 
-/* The elements as a List; the handle is empty afterwards. */
+/* The elements as a List; the handle is empty afterwards. They are taken out first: other processes may
+ * still gather while the List is made. */
 PRIM(prim_collection_gathered) {
     (void)count;
     Gathered *g = native_of(args[1], gathered_drop);
     if (!g) return error_argument(p, args[0], V_NIL, NULL);
-    if (!heap_reserve(p, g->count * LIST_CELL_WORDS)) return PRIM_RAISE;
     gathered_lock(g);
-    size_t n = g->count;
-    g->count = 0;
+    Elements e = g->elements;
+    g->elements = (Elements){0};
     gathered_unlock(g);
+    if (!heap_reserve(p, e.count * LIST_CELL_WORDS)) return elements_drop(p->vm, &e), PRIM_RAISE;
     Value list = V_EMPTY_LIST;
-    for (size_t i = n; i-- > 0;) {
-        if (g->fragments[i]) heap_adopt(p, g->fragments[i]);
-        list = list_cons_reserved(p, g->values[i], list);
+    for (size_t i = e.count; i-- > 0;) {
+        if (e.fragments[i]) heap_adopt(p, e.fragments[i]);
+        list = list_cons_reserved(p, e.values[i], list);
     }
+    elements_free(&e);
     return answered(list, result);
 }
 
