@@ -1,7 +1,7 @@
 /* Primitives of regular expressions. args[1]: handle on the compiled pattern, args[2]: the text. */
 #include "vm/alloc.h"
-#include "vm/list.h"
 #include "vm/prims/prim_support.h"
+#include "vm/prims/text_pieces.h"
 #include "vm/regex.h"
 #include "vm/text.h"
 
@@ -36,27 +36,14 @@ PRIM(prim_regex_compile) {
 
 /* ---- scanning ---- */
 
-/* The subject lies in native memory while values are made of it. */
-typedef struct {
-    RegexScan scan;
-    char *bytes;
+/* Nothing is made in the heap before the scan is closed, so the bytes of the subject stay where they are. */
+static bool subject_open(Process *p, Value *args, RegexScan *scan) {
     size_t length;
-} Subject;
-
-static bool subject_open(Process *p, Value *args, Subject *s) {
-    const char *bytes = string_bytes(args[2], &s->length);
+    const char *bytes = string_bytes(args[2], &length);
     const RegexHandle *handle = native_of(args[1], handle_drop);
-    s->bytes = mem_alloc(s->length + 1);
-    if (s->bytes) memcpy(s->bytes, bytes, s->length);
-    if (s->bytes && regex_scan_open(&s->scan, handle->regex, s->bytes, s->length)) return true;
-    mem_free(s->bytes);
+    if (regex_scan_open(scan, handle->regex, bytes, length)) return true;
     (void)error_resource(p, "There is no memory to match this text");
     return false;
-}
-
-static void subject_close(Subject *s) {
-    regex_scan_close(&s->scan);
-    mem_free(s->bytes);
 }
 
 static bool is_usable(const Value *args) {
@@ -70,113 +57,69 @@ static PrimStatus scan_failed(Process *p, RegexStep step) {
 
 PRIM(prim_regex_first) {
     (void)count;
-    Subject s;
+    RegexScan scan;
     if (!is_usable(args)) return PRIM_FAIL;
-    if (!subject_open(p, args, &s)) return PRIM_RAISE;
-    RegexStep step = regex_scan_next(&s.scan);
-    PrimStatus status = PRIM_OK;
+    if (!subject_open(p, args, &scan)) return PRIM_RAISE;
+    RegexStep step = regex_scan_next(&scan);
+    size_t from = 0, length = 0;
+    if (step == REGEX_MATCH) from = scan.offsets[0], length = scan.offsets[1] - from;
+    regex_scan_close(&scan);
     *result = V_NIL;
-    if (step == REGEX_MATCH)
-        status = string_new(p, s.bytes + s.scan.offsets[0], s.scan.offsets[1] - s.scan.offsets[0], result);
-    else if (step != REGEX_END)
-        status = scan_failed(p, step);
-    subject_close(&s);
-    return status;
+    if (step == REGEX_MATCH) return string_slice(p, args[2], from, length, result);
+    return step == REGEX_END ? PRIM_OK : scan_failed(p, step);
 }
 
-/* Pieces of the subject, collected natively: pairs of start and end. */
-typedef struct {
-    size_t *offsets;
-    size_t count, capacity;
-} Pieces;
-
-static bool pieces_add(Pieces *q, size_t start, size_t end) {
-    if (q->count + 2 > q->capacity) {
-        size_t capacity = q->capacity ? q->capacity * 2 : 32;
-        size_t *offsets = mem_realloc(q->offsets, capacity * sizeof *offsets);
-        if (!offsets) return false;
-        q->offsets = offsets;
-        q->capacity = capacity;
-    }
-    q->offsets[q->count++] = start;
-    q->offsets[q->count++] = end;
-    return true;
-}
-
-static PrimStatus pieces_to_list(Process *p, const Subject *s, const Pieces *q, Value *result) {
-    Value roots[2] = {V_EMPTY_LIST, V_NIL};
-    RootSpan span;
-    roots_push(p, &span, roots, 2);
-    PrimStatus status = PRIM_OK;
-    for (size_t i = q->count; status == PRIM_OK && i > 0; i -= 2) {
-        status =
-            string_new(p, s->bytes + q->offsets[i - 2], q->offsets[i - 1] - q->offsets[i - 2], &roots[1]);
-        if (status != PRIM_OK) break;
-        roots[0] = list_cons(p, roots[1], roots[0]);
-        if (roots[0] == V_HOLE) status = PRIM_RAISE;
-    }
-    roots_pop(p, &span);
-    *result = roots[0];
-    return status;
-}
-
-static PrimStatus finish_pieces(Process *p, Subject *s, Pieces *q, RegexStep step, Value *result) {
-    PrimStatus status = step == REGEX_END ? pieces_to_list(p, s, q, result) : scan_failed(p, step);
-    (void)process_charge(p, (uint32_t)(q->count + s->length / 64));
-    mem_free(q->offsets);
-    subject_close(s);
-    return status;
+static PrimStatus finish_pieces(Process *p, Value *args, RegexScan *scan, Pieces *pieces, RegexStep step,
+                                Value *result) {
+    (void)process_charge(p, (uint32_t)(2 * pieces->count + scan->length / 64));
+    regex_scan_close(scan);
+    if (step == REGEX_END || pieces->failed) return pieces_to_list(p, args[2], pieces, result);
+    mem_free(pieces->items);
+    return scan_failed(p, step);
 }
 
 PRIM(prim_regex_all) {
     (void)count;
-    Subject s;
-    Pieces q = {0};
+    RegexScan scan;
+    Pieces pieces = PIECES_INIT;
     if (!is_usable(args)) return PRIM_FAIL;
-    if (!subject_open(p, args, &s)) return PRIM_RAISE;
-    RegexStep step;
-    while ((step = regex_scan_next(&s.scan)) == REGEX_MATCH)
-        if (!pieces_add(&q, s.scan.offsets[0], s.scan.offsets[1])) {
-            step = REGEX_NO_MEMORY;
-            break;
-        }
-    return finish_pieces(p, &s, &q, step, result);
+    if (!subject_open(p, args, &scan)) return PRIM_RAISE;
+    RegexStep step = REGEX_END;
+    while (!pieces.failed && (step = regex_scan_next(&scan)) == REGEX_MATCH)
+        pieces_add(&pieces, scan.offsets[0], scan.offsets[1] - scan.offsets[0]);
+    return finish_pieces(p, args, &scan, &pieces, step, result);
 }
 
 /* What lies before the match, and its groups. */
-static bool split_match(const RegexScan *m, Pieces *q, size_t from) {
-    if (!pieces_add(q, from, m->offsets[0])) return false;
+static void split_match(const RegexScan *m, Pieces *pieces, size_t from) {
+    pieces_add(pieces, from, m->offsets[0] - from);
     for (size_t group = 1; group < m->group_count; group++) {
-        bool set = m->offsets[2 * group] != REGEX_UNSET;
-        if (!pieces_add(q, set ? m->offsets[2 * group] : 0, set ? m->offsets[2 * group + 1] : 0))
-            return false;
+        const size_t *at = m->offsets + 2 * group;
+        bool set = at[0] != REGEX_UNSET;
+        pieces_add(pieces, set ? at[0] : 0, set ? at[1] - at[0] : 0);
     }
-    return true;
 }
 
 PRIM(prim_regex_split) {
     (void)count;
-    Subject s;
-    Pieces q = {0};
+    RegexScan scan;
+    Pieces pieces = PIECES_INIT;
     if (!is_usable(args)) return PRIM_FAIL;
-    if (!subject_open(p, args, &s)) return PRIM_RAISE;
-    RegexStep step;
+    if (!subject_open(p, args, &scan)) return PRIM_RAISE;
+    RegexStep step = REGEX_END;
     size_t from = 0;
     bool split = false;
-    while ((step = regex_scan_next(&s.scan)) == REGEX_MATCH) {
-        if (s.scan.offsets[0] == s.scan.offsets[1] && s.scan.offsets[0] == from)
+    while (!pieces.failed && (step = regex_scan_next(&scan)) == REGEX_MATCH) {
+        if (scan.offsets[0] == scan.offsets[1] && scan.offsets[0] == from)
             continue; /* would split off nothing */
         split = true;
-        if (!split_match(&s.scan, &q, from)) {
-            step = REGEX_NO_MEMORY;
-            break;
-        }
-        from = s.scan.offsets[1];
+        split_match(&scan, &pieces, from);
+        from = scan.offsets[1];
     }
-    if (step == REGEX_END && !pieces_add(&q, from, s.length)) step = REGEX_NO_MEMORY;
-    while (split && q.count && q.offsets[q.count - 1] == q.offsets[q.count - 2])
-        q.count -= 2; /* trailing empty pieces */
-    return finish_pieces(p, &s, &q, step, result);
+    pieces_add(&pieces, from, scan.length - from);
+    while (split && pieces.count && pieces.items[pieces.count - 1].length == 0)
+        pieces.count--; /* trailing empty pieces */
+    return finish_pieces(p, args, &scan, &pieces, step, result);
 }
 
 /* ---- replacing ---- */
@@ -205,30 +148,25 @@ static void append_replacement(Text *t, const RegexScan *m, const char *bytes, s
 
 PRIM(prim_regex_replace) {
     (void)count;
-    Subject s;
+    RegexScan scan;
     if (!is_usable(args) || !value_is_bytes(args[3])) return PRIM_FAIL;
-    if (!subject_open(p, args, &s)) return PRIM_RAISE;
+    if (!subject_open(p, args, &scan)) return PRIM_RAISE;
     size_t length, from = 0;
     const char *replacement = string_bytes(args[3], &length);
     Text t = TEXT_INIT;
     RegexStep step;
-    while ((step = regex_scan_next(&s.scan)) == REGEX_MATCH) {
-        text_append(&t, s.bytes + from, s.scan.offsets[0] - from);
-        append_replacement(&t, &s.scan, replacement, length);
-        from = s.scan.offsets[1];
+    while ((step = regex_scan_next(&scan)) == REGEX_MATCH) {
+        text_append(&t, scan.bytes + from, scan.offsets[0] - from);
+        append_replacement(&t, &scan, replacement, length);
+        from = scan.offsets[1];
         if (args[4] == V_TRUE) continue;
         step = REGEX_END;
         break;
     }
-    text_append(&t, s.bytes + from, s.length - from);
-    PrimStatus status = PRIM_OK;
-    if (step != REGEX_END) {
-        text_free(&t);
-        status = scan_failed(p, step);
-    } else {
-        status = text_to_string(p, &t, result);
-    }
-    (void)process_charge(p, (uint32_t)(s.length / 64));
-    subject_close(&s);
-    return status;
+    text_append(&t, scan.bytes + from, scan.length - from);
+    regex_scan_close(&scan);
+    (void)process_charge(p, (uint32_t)(scan.length / 64));
+    if (step == REGEX_END) return text_to_string(p, &t, result);
+    text_free(&t);
+    return scan_failed(p, step);
 }
