@@ -192,19 +192,18 @@ static PrimStatus run_parser(Reader *r, const char *bytes, size_t length) {
 
 PrimStatus json_parse(Process *p, const Value *text, Value *out) {
     size_t length;
-    const char *bytes = string_bytes(*text, &length);
-    if (!surrogates_are_paired(bytes, length)) return PRIM_FAIL;
-    char *copy = mem_alloc(length + 1); /* inline bytes move while values are made */
-    if (!copy) return error_resource(p, "There is no memory for this JSON text");
-    memcpy(copy, bytes, length);
+    Text copy = TEXT_INIT;
+    const char *bytes = string_stable_bytes(*text, &length, &copy);
+    if (!bytes) return error_resource(p, "There is no memory for this JSON text");
+    if (!surrogates_are_paired(bytes, length)) return text_free(&copy), PRIM_FAIL;
     Reader r = {.p = p, .status = PRIM_OK};
     roots_push(p, &r.span, NULL, 0);
-    PrimStatus status = run_parser(&r, copy, length);
+    PrimStatus status = run_parser(&r, bytes, length);
     if (status == PRIM_OK) *out = r.values[0];
     roots_pop(p, &r.span);
     mem_free(r.values);
     mem_free(r.opened);
-    mem_free(copy);
+    text_free(&copy);
     return status;
 }
 
