@@ -1,6 +1,7 @@
 #include "vm/bignum.h"
 #include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/rooted.h"
 
 #include <math.h>
 
@@ -40,13 +41,7 @@ static size_t limbs_normal(const mp_limb_t *limbs, size_t count) {
 
 /* Reserves a result of result_limbs and scratch_limbs behind it. */
 static bool reserve(Process *p, size_t result_limbs, size_t scratch_limbs, Value *operands, size_t count) {
-    size_t words = BIGNUM_LIMBS + result_limbs + scratch_limbs;
-    if (heap_has_room(p, words)) return true;
-    RootSpan span;
-    roots_push(p, &span, operands, count);
-    bool ok = heap_reserve(p, words);
-    roots_pop(p, &span);
-    return ok;
+    return heap_reserve_rooted(p, BIGNUM_LIMBS + result_limbs + scratch_limbs, operands, count);
 }
 
 static mp_limb_t *result_limbs_at_top(Process *p) { return (mp_limb_t *)(p->heap.top + BIGNUM_LIMBS); }

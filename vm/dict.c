@@ -224,17 +224,20 @@ static size_t path_words(const Place *place) {
     return words;
 }
 
-static bool reserved(Process *p, size_t words) { return heap_has_room(p, words); }
+/* A copy of the node with one word replaced. */
+static Value node_with_word(Process *p, Value old, size_t index, Value word) {
+    size_t size = object_size(old);
+    Value node = heap_new(p, KIND_DICT_NODE, CLASS_ID_Dictionary, size);
+    memcpy(object_words(node) + 1, object_words(old) + 1, (size - 1) * sizeof(uint64_t));
+    object_words(node)[index] = word;
+    return node;
+}
 
 /* Copies the nodes above the last one, each with its child on the path replaced. Answers the new root. */
 static Value copy_path(Process *p, const Place *place, uint64_t hash, unsigned depth, Value child) {
     for (unsigned level = depth; level-- > 0;) {
         Value old = place->node[level];
-        size_t size = object_size(old);
-        Value node = heap_new(p, KIND_DICT_NODE, CLASS_ID_Dictionary, size);
-        memcpy(object_words(node) + 1, object_words(old) + 1, (size - 1) * sizeof(uint64_t));
-        object_words(node)[child_word(old, 1u << hash_digit(hash, level))] = child;
-        child = node;
+        child = node_with_word(p, old, child_word(old, 1u << hash_digit(hash, level)), child);
     }
     return child;
 }
@@ -250,14 +253,6 @@ static Value node_with_pair(Process *p, Value old, uint32_t bit, uint32_t index,
     to[index] = key;
     to[index + 1] = value;
     memcpy(to + index + 2, from + index, (size - index) * sizeof *to);
-    return node;
-}
-
-static Value node_with_value(Process *p, Value old, uint32_t index, Value value) {
-    size_t size = object_size(old);
-    Value node = heap_new(p, KIND_DICT_NODE, CLASS_ID_Dictionary, size);
-    memcpy(object_words(node) + 1, object_words(old) + 1, (size - 1) * sizeof(uint64_t));
-    object_words(node)[index + 1] = value;
     return node;
 }
 
@@ -317,7 +312,7 @@ static Value trie_put(Process *p, Value dict, Value key, Value value) {
     if (place.kind == PLACE_FOUND && object_at(place.node[place.depth], place.index + 1) == value)
         return dict;
     size_t words = path_words(&place) + (place.kind == PLACE_CLASH ? TWO_ENTRIES_WORDS : 2);
-    if (!reserved(p, words)) {
+    if (!heap_has_room(p, words)) {
         Value roots[3] = {dict, key, value};
         if (!heap_reserve_rooted(p, words, roots, 3)) return V_HOLE;
         dict = roots[0], key = roots[1], value = roots[2];
@@ -327,7 +322,7 @@ static Value trie_put(Process *p, Value dict, Value key, Value value) {
     Value node = place.node[place.depth];
     uint32_t bit = place.depth < DICT_LEVELS ? 1u << hash_digit(hash, place.depth) : 0;
     switch (place.kind) {
-    case PLACE_FOUND: node = node_with_value(p, node, place.index, value); break;
+    case PLACE_FOUND: node = node_with_word(p, node, place.index + 1, value); break;
     case PLACE_FREE: node = node_with_pair(p, node, bit, place.index, key, value), count++; break;
     case PLACE_CLASH: node = put_clash(p, &place, (Entry){key, value, hash}), count++; break;
     }
@@ -409,7 +404,7 @@ static Value trie_remove(Process *p, Value dict, Value key) {
     if (count == DICT_FLAT_MAX)
         return trie_underflow(p, dict, object_at(place.node[place.depth], place.index));
     size_t words = path_words(&place) + 1; /* an inlined pair has one word more than the child */
-    if (!reserved(p, words)) {
+    if (!heap_has_room(p, words)) {
         Value roots[2] = {dict, key};
         if (!heap_reserve_rooted(p, words, roots, 2)) return V_HOLE;
         dict = roots[0], key = roots[1];

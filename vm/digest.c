@@ -4,6 +4,7 @@
 #include <nettle/md5.h>
 #include <nettle/sha2.h>
 #include <string.h>
+#include "vm/text.h"
 
 size_t digest_bytes(DigestKind kind, const void *bytes, size_t length, uint8_t out[DIGEST_MAX_BYTES]) {
     struct md5_ctx md5;
@@ -68,12 +69,6 @@ void uuid_print(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT_LENGTH]) {
         out[i++] = DIGITS[uuid[byte] >> 4];
         out[i] = DIGITS[uuid[byte++] & 15];
     }
-}
-
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 bool uuid_parse(const char *text, size_t length, uint8_t out[UUID_BYTES]) {

@@ -1,6 +1,7 @@
 #include "vm/string.h"
 #include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/rooted.h"
 #include "vm/text.h"
 #include "vm/unicode.h"
 #include "vm/vm.h"
@@ -56,14 +57,6 @@ static Value shared_string(const char *bytes, size_t length) {
     if (length == 0) return (Value)(uintptr_t)EMPTY_STRING;
     unsigned char c = (unsigned char)bytes[0];
     return length == 1 && c < 0x80 ? (Value)(uintptr_t)ASCII_STRINGS[c] : V_HOLE;
-}
-
-static bool reserve_rooted(Process *p, size_t words, Value *values, size_t count) {
-    RootSpan span;
-    roots_push(p, &span, values, count);
-    bool ok = heap_reserve(p, words);
-    roots_pop(p, &span);
-    return ok;
 }
 
 const char *string_bytes(Value v, size_t *length) {
@@ -224,7 +217,7 @@ PrimStatus string_slice(Process *p, Value s, size_t from, size_t length, Value *
     if (length < buffer->capacity / 8) return slice_copied(p, s, from, length, out);
     unsigned flags = slice_flags(s, bytes, total, from, length);
     size_t offset = object_words(s)[REF_OFFSET] + from;
-    if (!reserve_rooted(p, REF_WORDS, &s, 1)) return PRIM_RAISE;
+    if (!heap_reserve_rooted(p, REF_WORDS, &s, 1)) return PRIM_RAISE;
     counted_retain(&buffer->counted);
     *out = build_ref(p, buffer, offset, length, flags, 0);
     return PRIM_OK;

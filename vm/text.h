@@ -26,5 +26,12 @@ void text_truncate(Text *t, size_t length);
 /* A String (or Binary) of the bytes; frees the buffer in every case. PRIM_RAISE (resource_error) if the
  * buffer had failed. MAY_GC. */
 PrimStatus text_to_string(Process *p, Text *t, Value *out);
+/* 0-15, -1 if it is no hexadecimal digit. */
+static inline int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
 
 #endif

@@ -5,6 +5,7 @@
 #include "vm/class_internal.h"
 #include "vm/error.h"
 #include "vm/interp_internal.h"
+#include "vm/list.h"
 #include "vm/string.h"
 
 #define TRACE_MAX_FRAMES 40
@@ -80,7 +81,7 @@ static bool render_frame(Process *p, Class *c, size_t index, Value *roots) {
     Value file = object_at(roots[R_RAW], 1 + index * RAW_WORDS + RAW_FILE);
     roots[R_FILE] = V_NIL;
     if (value_is_symbol(file) && string_from_symbol(p, file, &roots[R_FILE]) != PRIM_OK) return false;
-    if (!heap_reserve(p, 1 + c->field_count + 3)) return false;
+    if (!heap_reserve(p, 1 + c->field_count + LIST_CELL_WORDS)) return false;
     const uint64_t *raw = object_words(roots[R_RAW]) + 1 + index * RAW_WORDS;
     Value frame = heap_new(p, KIND_INSTANCE, c->id, 1 + c->field_count);
     uint64_t *slots = object_words(frame);
@@ -91,10 +92,7 @@ static bool render_frame(Process *p, Class *c, size_t index, Value *roots) {
     set_field(c, slots, p->vm, "arguments", raw[RAW_ARGC]);
     set_field(c, slots, p->vm, "line", flags >> 2 ? value_from_int(flags >> 2) : V_NIL);
     set_field(c, slots, p->vm, "file", roots[R_FILE]);
-    Value cell = heap_new(p, KIND_CONS, CLASS_ID_List, 3);
-    object_words(cell)[1] = frame;
-    object_words(cell)[2] = roots[R_LIST];
-    roots[R_LIST] = cell;
+    roots[R_LIST] = list_cons_reserved(p, frame, roots[R_LIST]);
     return true;
 }
 

@@ -1,5 +1,4 @@
-/* Nested Lists of bytes and byte strings, and digits of base 16, shared by the String and Binary primitives.
- */
+/* Nested Lists of bytes and byte strings, shared by the String and Binary primitives. */
 #ifndef BT_IOLIST_H
 #define BT_IOLIST_H
 
@@ -9,7 +8,5 @@ typedef enum { IOLIST_BYTES, IOLIST_CODEPOINTS } IolistNumbers;
 /* Appends x flattened, numbers as bytes (0-255) or as code points. False for anything else in it, or when t
  * fails. */
 bool iolist_append(Text *t, Value x, IolistNumbers numbers);
-/* 0-15, -1 if it is no hexadecimal digit. */
-int hex_digit(char c);
 
 #endif

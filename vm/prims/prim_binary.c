@@ -157,14 +157,11 @@ PRIM(prim_binary_concat) {
 PRIM(prim_binary_to_bytes) {
     (void)count;
     size_t length = string_length(args[0]);
-    if (!heap_reserve(p, 3 * length)) return PRIM_RAISE;
+    if (!heap_reserve(p, length * LIST_CELL_WORDS)) return PRIM_RAISE;
     const char *bytes = string_bytes(args[0], &length);
     Value list = V_EMPTY_LIST;
     for (size_t i = length; i > 0; i--) {
-        Value cell = heap_new(p, KIND_CONS, CLASS_ID_List, 3);
-        object_words(cell)[1] = value_from_int((unsigned char)bytes[i - 1]);
-        object_words(cell)[2] = list;
-        list = cell;
+        list = list_cons_reserved(p, value_from_int((unsigned char)bytes[i - 1]), list);
     }
     *result = list;
     return PRIM_OK;
@@ -195,13 +192,6 @@ PRIM(prim_binary_as_string) {
 /* --- base 16
  * --------------------------------------------------------------------------------------------------------------
  */
-
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 PRIM(prim_binary_as_hex) {
     (void)count;

@@ -27,6 +27,10 @@ static inline bool index_from(Value v, int64_t *out) {
 }
 static inline Value collection_symbol(Process *p) { return class_by_id(p->vm, CLASS_ID_Collection)->name; }
 
+/* The elements of a List, into memory that has room for them. */
+static inline void buffer_fill(Value *items, Value list) {
+    for (size_t i = 0; list != V_EMPTY_LIST; list = CONS_TAIL(list)) items[i++] = CONS_HEAD(list);
+}
 /* Stable, ascending in term order; scratch has room for count more. No allocation. */
 void values_sort(Process *p, Value *values, Value *scratch, size_t count);
 /* Reductions for work on n elements. */

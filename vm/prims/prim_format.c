@@ -74,21 +74,24 @@ PRIM(prim_uuid_make) {
     return uuid_text(p, uuid, result);
 }
 
+static bool uuid_of(Value v, uint8_t uuid[UUID_BYTES]) {
+    size_t length;
+    if (!value_is_bytes(v)) return false;
+    const char *text = string_bytes(v, &length);
+    return uuid_parse(text, length, uuid);
+}
+
 /* The text in its canonical form, nil if it is no UUID. */
 PRIM(prim_uuid_canonical) {
     (void)count;
     uint8_t uuid[UUID_BYTES];
-    size_t length = 0;
-    const char *text = value_is_bytes(args[1]) ? string_bytes(args[1], &length) : NULL;
-    if (!text || !uuid_parse(text, length, uuid)) return *result = V_NIL, PRIM_OK;
+    if (!uuid_of(args[1], uuid)) return *result = V_NIL, PRIM_OK;
     return uuid_text(p, uuid, result);
 }
 
 PRIM(prim_uuid_bytes) {
     (void)count;
     uint8_t uuid[UUID_BYTES];
-    size_t length = 0;
-    const char *text = value_is_bytes(args[1]) ? string_bytes(args[1], &length) : NULL;
-    if (!text || !uuid_parse(text, length, uuid)) return *result = V_NIL, PRIM_OK;
+    if (!uuid_of(args[1], uuid)) return *result = V_NIL, PRIM_OK;
     return string_new(p, (const char *)uuid, sizeof uuid, result);
 }

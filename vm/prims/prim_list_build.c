@@ -3,10 +3,6 @@
 #include "vm/prims/prim_collection.h"
 #include "vm/compare.h"
 
-static void buffer_fill(Value *items, Value list) {
-    for (size_t i = 0; list != V_EMPTY_LIST; list = CONS_TAIL(list)) items[i++] = CONS_HEAD(list);
-}
-
 /* --- sorting --- */
 
 static void merge_runs(BtVm *vm, const Value *from, Value *to, size_t low, size_t middle, size_t high) {

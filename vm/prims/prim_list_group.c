@@ -53,10 +53,6 @@ static bool groups_number(Process *p, Groups *g, const Value *keys, size_t n) {
     return false;
 }
 
-static void buffer_fill(Value *items, Value list) {
-    for (size_t i = 0; list != V_EMPTY_LIST; list = CONS_TAIL(list)) items[i++] = CONS_HEAD(list);
-}
-
 PRIM(prim_list_unique) {
     (void)count;
     size_t n = list_length(args[0]);

@@ -27,12 +27,7 @@ BINARY(prim_integer_bit_shift, number_bit_shift)
 PRIM(prim_number_negated) { return (void)count, number_negate(p, args[0], result); }
 PRIM(prim_integer_bit_not) { return (void)count, number_bit_not(p, args[0], result); }
 
-PRIM(prim_number_print_string) {
-    (void)count;
-    Text t = TEXT_INIT;
-    print_value(p->vm, &t, args[0], PRINT_STRING, V_EMPTY_LIST);
-    return text_to_string(p, &t, result);
-}
+PRIM(prim_number_print_string) { return (void)count, value_print_string(p, args[0], result); }
 
 PRIM(prim_integer_as_float) {
     (void)count;

@@ -91,10 +91,6 @@ PRIM(prim_string_as_list) {
  * ------------------------------------------------------------------------------------------------------------
  */
 
-static PrimStatus no_string(Process *p, Value receiver, const char *selector) {
-    return prim_type_error(p, receiver, selector, "Expected a String");
-}
-
 typedef struct {
     const char *text, *pattern;
     size_t length, pattern_length;

@@ -6,10 +6,6 @@
 #include "vm/prims/prim_text.h"
 #include "vm/unicode.h"
 
-static PrimStatus no_string(Process *p, Value receiver, const char *selector) {
-    return prim_type_error(p, receiver, selector, "Expected a String");
-}
-
 /* --- class side
  * -----------------------------------------------------------------------------------------------------------
  */

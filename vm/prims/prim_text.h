@@ -21,6 +21,9 @@ static inline PrimStatus prim_raise(Process *p, ErrorKind kind, Value receiver, 
 static inline PrimStatus prim_type_error(Process *p, Value receiver, const char *selector, const char *hint) {
     return prim_raise(p, ERR_type_error, receiver, selector, hint);
 }
+static inline PrimStatus no_string(Process *p, Value receiver, const char *selector) {
+    return prim_type_error(p, receiver, selector, "Expected a String");
+}
 
 /* The hint of what needs at least one element: `C is empty; ` and what to do about it. */
 #define EMPTY_TEXT_HINT "guard with `isEmpty` before indexing"

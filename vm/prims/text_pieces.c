@@ -1,6 +1,7 @@
 #include "vm/prims/text_pieces.h"
 #include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/list.h"
 #include "vm/string.h"
 
 void pieces_add(Pieces *pieces, size_t from, size_t length) {
@@ -19,25 +20,18 @@ void pieces_add(Pieces *pieces, size_t from, size_t length) {
 
 enum { SOURCE, LIST, PIECE, ROOT_COUNT };
 
-static Value cons(Process *p, Value head, Value tail) {
-    Value cell = heap_new(p, KIND_CONS, CLASS_ID_List, 3);
-    object_words(cell)[1] = head;
-    object_words(cell)[2] = tail;
-    return cell;
-}
-
 static bool prepend_piece(Process *p, Value roots[ROOT_COUNT], const struct Piece *piece) {
     size_t total;
     if (piece->length <= STRING_INLINE_MAX) {
-        if (!heap_reserve(p, 3 + string_inline_words(piece->length))) return false;
+        if (!heap_reserve(p, LIST_CELL_WORDS + string_inline_words(piece->length))) return false;
         Value text = string_build_inline(p, string_bytes(roots[SOURCE], &total) + piece->from, piece->length);
-        roots[LIST] = cons(p, text, roots[LIST]);
+        roots[LIST] = list_cons_reserved(p, text, roots[LIST]);
         return true;
     }
     if (string_slice(p, roots[SOURCE], piece->from, piece->length, &roots[PIECE]) != PRIM_OK ||
-        !heap_reserve(p, 3))
+        !heap_reserve(p, LIST_CELL_WORDS))
         return false;
-    roots[LIST] = cons(p, roots[PIECE], roots[LIST]);
+    roots[LIST] = list_cons_reserved(p, roots[PIECE], roots[LIST]);
     return true;
 }
 
