@@ -16,4 +16,14 @@
 #define mem_realloc mi_realloc
 #define mem_free mi_free
 #endif
+
+/* The array moved to twice its capacity, `first` items if it had none. NULL: out of memory, all is as before.
+ */
+static inline void *mem_grown(void *items, size_t *capacity, size_t item_size, size_t first) {
+    size_t wanted = *capacity ? *capacity * 2 : first;
+    void *grown = mem_realloc(items, wanted * item_size);
+    if (grown) *capacity = wanted;
+    return grown;
+}
+
 #endif

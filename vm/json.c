@@ -31,12 +31,12 @@ static int stop(Reader *r, PrimStatus status) {
 }
 
 static bool grow_values(Reader *r) {
-    size_t capacity = r->capacity ? r->capacity * 2 : 64;
-    Value *values = mem_realloc(r->values, capacity * sizeof *values);
+    size_t old = r->capacity;
+    Value *values = mem_grown(r->values, &r->capacity, sizeof *values, 64);
     if (!values) return false;
-    for (size_t i = r->capacity; i < capacity; i++) values[i] = V_NIL;
+    for (size_t i = old; i < r->capacity; i++) values[i] = V_NIL;
     r->values = r->span.values = values;
-    r->capacity = r->span.count = capacity;
+    r->span.count = r->capacity;
     return true;
 }
 
@@ -99,11 +99,9 @@ static int on_open(void *context) {
     Reader *r = context;
     if (r->depth == JSON_MAX_DEPTH) return stop(r, PRIM_FAIL);
     if (r->depth == r->opened_capacity) {
-        size_t capacity = r->opened_capacity ? r->opened_capacity * 2 : 32;
-        size_t *opened = mem_realloc(r->opened, capacity * sizeof *opened);
+        size_t *opened = mem_grown(r->opened, &r->opened_capacity, sizeof *opened, 32);
         if (!opened) return no_memory(r);
         r->opened = opened;
-        r->opened_capacity = capacity;
     }
     r->opened[r->depth++] = r->count;
     return 1;
@@ -289,11 +287,9 @@ static bool write_key(Writer *w, Value key) {
 
 static bool open_level(Writer *w, Value container) {
     if (w->depth == w->capacity) {
-        size_t capacity = w->capacity ? w->capacity * 2 : 16;
-        Level *levels = mem_realloc(w->levels, capacity * sizeof *levels);
+        Level *levels = mem_grown(w->levels, &w->capacity, sizeof *levels, 16);
         if (!levels) return false;
         w->levels = levels;
-        w->capacity = capacity;
     }
     DictIter *entries = NULL;
     if (dict_is(container)) {

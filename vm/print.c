@@ -67,13 +67,8 @@ static size_t room_left(Printer *pr) {
 }
 
 static void *grown(Printer *pr, void *block, size_t *capacity, size_t element) {
-    size_t wanted = *capacity ? *capacity * 2 : 16;
-    void *fresh = mem_realloc(block, wanted * element);
-    if (fresh) {
-        *capacity = wanted;
-    } else {
-        pr->failed = true;
-    }
+    void *fresh = mem_grown(block, capacity, element, 16);
+    if (!fresh) pr->failed = true;
     return fresh;
 }
 

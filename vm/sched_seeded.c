@@ -52,14 +52,12 @@ int64_t seeded_now_us(struct Seeded *d) { return d->now_us; }
 
 static void add_ready(BtVm *vm, struct Seeded *d, Process *p) {
     if (d->count == d->capacity) {
-        size_t capacity = d->capacity ? d->capacity * 2 : 64;
-        Process **ready = mem_realloc(d->ready, capacity * sizeof *ready);
+        Process **ready = mem_grown(d->ready, &d->capacity, sizeof *ready, 64);
         if (!ready) {
             vm_fail(vm);
             return;
         }
         d->ready = ready;
-        d->capacity = capacity;
     }
     d->ready[d->count++] = p;
 }

@@ -24,14 +24,12 @@ typedef struct {
 
 static bool pending_push(Text *t, Pending *todo, Value v) {
     if (todo->count == todo->capacity) {
-        size_t capacity = todo->capacity ? todo->capacity * 2 : 64;
-        Value *items = mem_realloc(todo->items, capacity * sizeof *items);
+        Value *items = mem_grown(todo->items, &todo->capacity, sizeof *items, 64);
         if (!items) {
             t->failed = true;
             return false;
         }
         todo->items = items;
-        todo->capacity = capacity;
     }
     todo->items[todo->count++] = v;
     return true;
@@ -267,14 +265,12 @@ static void push_value(Reader *r, Value v) {
         return;
     }
     if (r->value_count == r->value_capacity) {
-        size_t capacity = r->value_capacity ? r->value_capacity * 2 : 64;
-        Value *values = mem_realloc(r->values, capacity * sizeof *values);
+        Value *values = mem_grown(r->values, &r->value_capacity, sizeof *values, 64);
         if (!values) {
             out_of_memory(r);
             return;
         }
         r->span.values = r->values = values;
-        r->value_capacity = capacity;
     }
     r->values[r->value_count++] = v;
     r->span.count = r->value_count;
@@ -317,14 +313,12 @@ static void open_compound(Reader *r, char tag, uint64_t parts, uint32_t class_id
         return;
     }
     if (r->open_count == r->open_capacity) {
-        size_t capacity = r->open_capacity ? r->open_capacity * 2 : 32;
-        Open *open = mem_realloc(r->open, capacity * sizeof *open);
+        Open *open = mem_grown(r->open, &r->open_capacity, sizeof *open, 32);
         if (!open) {
             out_of_memory(r);
             return;
         }
         r->open = open;
-        r->open_capacity = capacity;
     }
     r->open[r->open_count++] = o;
 }

@@ -31,11 +31,9 @@ typedef struct {
 
 static bool stack_push_list(ListStack *s, Value list) {
     if (s->count == s->capacity) {
-        size_t capacity = s->capacity ? s->capacity * 2 : 16;
-        Value *cursors = mem_realloc(s->cursors, capacity * sizeof *cursors);
+        Value *cursors = mem_grown(s->cursors, &s->capacity, sizeof *cursors, 16);
         if (!cursors) return false;
         s->cursors = cursors;
-        s->capacity = capacity;
     }
     s->cursors[s->count++] = list;
     return true;

@@ -67,14 +67,12 @@ static void gather_add(Gather *g, Value v) {
     for (size_t i = 0; i < g->count; i++)
         if (g->items[i] == v) return;
     if (g->count == g->capacity) {
-        size_t capacity = g->capacity ? g->capacity * 2 : 32;
-        Value *grown = mem_realloc(g->items, capacity * sizeof *grown);
+        Value *grown = mem_grown(g->items, &g->capacity, sizeof *grown, 32);
         if (!grown) {
             g->failed = true;
             return;
         }
         g->items = grown;
-        g->capacity = capacity;
     }
     g->items[g->count++] = v;
 }

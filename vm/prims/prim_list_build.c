@@ -90,14 +90,12 @@ typedef struct {
 
 static void push(Growing *g, Value v) {
     if (g->count == g->capacity) {
-        size_t capacity = g->capacity ? 2 * g->capacity : 64;
-        Value *items = mem_realloc(g->items, capacity * sizeof *items);
+        Value *items = mem_grown(g->items, &g->capacity, sizeof *items, 64);
         if (!items) {
             g->failed = true;
             return;
         }
         g->items = items;
-        g->capacity = capacity;
     }
     g->items[g->count++] = v;
 }

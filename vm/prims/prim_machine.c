@@ -50,11 +50,9 @@ static void note_name(void *context, Value name, Value pid) {
     (void)pid;
     Names *n = context;
     if (n->count == n->capacity) {
-        size_t capacity = n->capacity ? n->capacity * 2 : 32;
-        Value *names = mem_realloc(n->names, capacity * sizeof *names);
+        Value *names = mem_grown(n->names, &n->capacity, sizeof *names, 32);
         if (!names) return;
         n->names = names;
-        n->capacity = capacity;
     }
     n->names[n->count++] = name;
 }

@@ -6,14 +6,13 @@
 
 void pieces_add(Pieces *pieces, size_t from, size_t length) {
     if (pieces->count == pieces->capacity) {
-        size_t capacity = pieces->capacity ? pieces->capacity * 2 : 32;
-        struct Piece *items = pieces->failed ? NULL : mem_realloc(pieces->items, capacity * sizeof *items);
+        struct Piece *items =
+            pieces->failed ? NULL : mem_grown(pieces->items, &pieces->capacity, sizeof *items, 32);
         if (!items) {
             pieces->failed = true;
             return;
         }
         pieces->items = items;
-        pieces->capacity = capacity;
     }
     pieces->items[pieces->count++] = (struct Piece){from, length};
 }
