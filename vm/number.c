@@ -62,19 +62,6 @@ bool number_to_double(Value v, double *out) {
     return value_is_bignum(v) && bignum_to_double(v, out);
 }
 
-bool number_to_int64(Value v, int64_t *out) {
-    if (value_is_int(v)) {
-        *out = value_to_int(v);
-        return true;
-    }
-    if (!value_is_bignum(v)) return false;
-    Magnitude m;
-    magnitude_of(v, &m);
-    if (m.count > 1 || m.limbs[0] > (mp_limb_t)INT64_MAX + m.negative) return false;
-    *out = m.negative ? (int64_t)(0 - m.limbs[0]) : (int64_t)m.limbs[0];
-    return true;
-}
-
 /* --- arithmetic
  * -----------------------------------------------------------------------------------------------------------
  */

@@ -13,8 +13,6 @@
 
 #define INTEGER_MAX_BITS ((uint64_t)1 << 26)
 
-typedef PrimStatus (*NumberBinaryFn)(Process *p, Value a, Value b, Value *out);
-
 static inline bool value_is_bignum(Value v) { return value_is_kind(v, KIND_BIGNUM); }
 static inline bool number_is_integer(Value v) { return value_is_int(v) || value_is_bignum(v); }
 static inline bool number_is_float(Value v) { return value_is_flonum(v) || value_is_kind(v, KIND_FLOAT); }
@@ -59,8 +57,6 @@ PrimStatus number_from_double(Process *p, double d, Value *out);
 PrimStatus number_integer_from_double(Process *p, double integral, Value *out);
 /* Nearest double of a number, ties to even. False if not a number or out of range. */
 bool number_to_double(Value v, double *out);
-/* False if v is no integer or does not fit. */
-bool number_to_int64(Value v, int64_t *out);
 
 /* Text to numbers; the caller has checked the syntax (digits of the radix, 2 to 36; no sign, no separators).
  */

@@ -45,6 +45,8 @@ static void assert_is(Value v, const mpz_t expected) {
     mpz_clear(got);
 }
 
+typedef PrimStatus (*NumberBinaryFn)(Process *p, Value a, Value b, Value *out);
+
 typedef struct {
     gmp_randstate_t random;
     mpz_t a, b, c;
