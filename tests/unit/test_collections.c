@@ -1,18 +1,14 @@
 /* Lists, arrays, tuples, dictionaries and sets against plain C models, with random operations. Every value
  * lives in a root, so that a collection at any reserve shows what was not rooted. */
+#include "tests/unit/test_process.h"
+#include "tests/unit/test_suite.h"
 #include "vm/array.h"
 #include "vm/compare.h"
 #include "vm/dict.h"
 #include "vm/hash.h"
 #include "vm/list.h"
 #include "vm/tuple.h"
-#include "vm/vm.h"
 
-#include <check.h>
-#include <stdlib.h>
-
-static BtVm test_vm;
-static Process process;
 static Process *const p = &process;
 
 /* What lives across a reserve. */
@@ -21,14 +17,8 @@ static Value root[ROOT_COUNT];
 static RootSpan root_span;
 
 static void setup(void) {
-    test_vm.gc_stress = false;
-    memset(&process, 0, sizeof process);
-    process.vm = &test_vm;
-    process.exception = V_HOLE;
-    process.state = process.carriers = V_HOLE;
-    process.class_vars.live = process.class_vars.entry = process.class_vars.committed =
-        process.class_vars.view = V_HOLE;
-    process.reductions = INT32_MAX;
+    vm_init(&test_vm);
+    process_init(&process, &test_vm);
     for (int i = 0; i < ROOT_COUNT; i++) root[i] = V_NIL;
     roots_push(p, &root_span, root, ROOT_COUNT);
 }
@@ -41,7 +31,7 @@ static void setup_stress(void) {
 
 static void teardown(void) {
     roots_pop(p, &root_span);
-    heap_destroy(p);
+    process_teardown();
 }
 
 /* Rounds, or elements, of a test: a tenth under stress. */
@@ -405,25 +395,10 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("collections");
-    TCase *cases = tcase_create("all"), *stress = tcase_create("stress");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_checked_fixture(stress, setup_stress, teardown);
-    tcase_set_timeout(cases, 120);
-    tcase_set_timeout(stress, 120);
-    tcase_add_test(stress, test_lists);
-    tcase_add_test(cases, test_arrays_of_all_sizes);
-    tcase_add_test(cases, test_array_append_and_put);
-    tcase_add_test(stress, test_tuples);
-    tcase_add_test(cases, test_colliding_keys_collide);
-    tcase_add_test(cases, test_dictionaries);
-    tcase_add_test(cases, test_large_dictionary);
-    tcase_add_test(stress, test_merge);
-    tcase_add_test(stress, test_sets);
-    suite_add_tcase(suite, cases);
-    suite_add_tcase(suite, stress);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TTest const *const plain[] = {test_arrays_of_all_sizes, test_array_append_and_put,
+                                  test_colliding_keys_collide, test_dictionaries, test_large_dictionary};
+    TTest const *const stressed[] = {test_lists, test_tuples, test_merge, test_sets};
+    suite_case(suite, "all", setup, teardown, 120, plain, COUNT_OF(plain));
+    suite_case(suite, "stress", setup_stress, teardown, 120, stressed, COUNT_OF(stressed));
+    return suite_run(suite);
 }

@@ -1,6 +1,7 @@
 /* Laws of equality, order and hash over a pool of values of all kinds, the same contents made along different
  * paths. */
 #include "tests/unit/test_process.h"
+#include "tests/unit/test_suite.h"
 #include "vm/array.h"
 #include "vm/compare.h"
 #include "vm/dict.h"
@@ -288,22 +289,15 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("compare");
-    TCase *tc = tcase_create("compare");
-    tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, test_pairs);
-    tcase_add_test(tc, test_order_is_transitive);
-    tcase_add_test(tc, test_ranks);
-    tcase_add_test(tc, test_numbers_at_depth);
-    tcase_add_test(tc, test_deep_terms);
-    tcase_add_test(tc, test_edit_history_does_not_matter);
-    tcase_add_test(tc, test_printing);
-    tcase_add_test(tc, test_wire_round_trip);
-    tcase_add_test(tc, test_wire_survives_damage);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TTest const *const tests[] = {test_pairs,
+                                  test_order_is_transitive,
+                                  test_ranks,
+                                  test_numbers_at_depth,
+                                  test_deep_terms,
+                                  test_edit_history_does_not_matter,
+                                  test_printing,
+                                  test_wire_round_trip,
+                                  test_wire_survives_damage};
+    suite_case(suite, "compare", setup, teardown, 60, tests, COUNT_OF(tests));
+    return suite_run(suite);
 }

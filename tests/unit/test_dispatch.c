@@ -1,9 +1,9 @@
 /* Loading and dispatch: lookup order, caches against installs, what linking refuses, reload, the
  * class-variable home, regions. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tests/unit/test_suite.h"
 #include "vm/api/api_internal.h"
 #include "vm/class_internal.h"
 #include "vm/class_vars.h"
@@ -384,32 +384,25 @@ START_TEST(elided_callers_stand_in_traces) {
 END_TEST
 
 int main(void) {
-    Suite *s = suite_create("dispatch");
-    TCase *t = tcase_create("dispatch");
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, own_methods_come_before_extensions_and_both_before_inherited);
-    tcase_add_test(t, class_side_lookup_ends_in_the_instance_protocol_of_class);
-    tcase_add_test(t, an_install_reaches_warm_sites);
-    tcase_add_test(t, a_stale_method_is_not_filled_in);
-    tcase_add_test(t, kinds_of_caches_do_not_mistake_each_other_at_one_site);
-    tcase_add_test(t, super_is_late_bound_above_the_text);
-    tcase_add_test(t, does_not_understand_can_be_answered);
-    tcase_add_test(t, depth_of_hierarchies_is_limited);
-    tcase_add_test(t, a_unit_is_installed_whole_or_not_at_all);
-    tcase_add_test(t, reload_keeps_state_by_name);
-    tcase_add_test(t, a_killed_class_comes_back_with_its_declared_values);
-    tcase_add_test(t, linking_refuses_code_that_could_leave_its_bounds);
-    tcase_add_test(t, linking_refuses_another_abi);
-    tcase_add_test(t, invocations_do_not_nest);
-    tcase_add_test(t, a_block_is_no_method_whatever_its_flags);
-    tcase_add_test(t, a_region_takes_back_records_of_its_own_shape_only);
-    tcase_add_test(t, what_crosses_a_cleanup_and_what_replaces_it);
-    tcase_add_test(t, elided_callers_stand_in_traces);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    Suite *suite = suite_create("dispatch");
+    TTest const *const tests[] = {own_methods_come_before_extensions_and_both_before_inherited,
+                                  class_side_lookup_ends_in_the_instance_protocol_of_class,
+                                  an_install_reaches_warm_sites,
+                                  a_stale_method_is_not_filled_in,
+                                  kinds_of_caches_do_not_mistake_each_other_at_one_site,
+                                  super_is_late_bound_above_the_text,
+                                  does_not_understand_can_be_answered,
+                                  depth_of_hierarchies_is_limited,
+                                  a_unit_is_installed_whole_or_not_at_all,
+                                  reload_keeps_state_by_name,
+                                  a_killed_class_comes_back_with_its_declared_values,
+                                  linking_refuses_code_that_could_leave_its_bounds,
+                                  linking_refuses_another_abi,
+                                  invocations_do_not_nest,
+                                  a_block_is_no_method_whatever_its_flags,
+                                  a_region_takes_back_records_of_its_own_shape_only,
+                                  what_crosses_a_cleanup_and_what_replaces_it,
+                                  elided_callers_stand_in_traces};
+    suite_case(suite, "dispatch", setup, teardown, 120, tests, COUNT_OF(tests));
+    return suite_run(suite);
 }

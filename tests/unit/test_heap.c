@@ -1,17 +1,14 @@
 /* Heaps, the collector, frame stacks and message copying: random graphs against a native model. */
+#include "tests/unit/test_process.h"
+#include "tests/unit/test_suite.h"
 #include "vm/alloc.h"
-#include "vm/class_internal.h"
-#include "vm/class_vars.h"
 #include "vm/error.h"
 #include "vm/gc.h"
-#include "vm/stack.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static BtVm vm;
-static Process process, other;
+static Process other;
 
 static double scale(void) {
     const char *text = getenv("BT_TEST_SCALE");
@@ -19,35 +16,16 @@ static double scale(void) {
 }
 static size_t scaled(size_t n) { return (size_t)((double)n * scale()) + 10; }
 
-static void init_process(Process *p) {
-    memset(p, 0, sizeof *p);
-    p->vm = &vm;
-    p->pid = value_from_pid(1, 1);
-    p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
-    p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
-    p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
-    class_vars_init(p);
-    p->reductions = INT32_MAX;
-}
-
 static void setup(void) {
-    memset(&vm, 0, sizeof vm);
-    vm.exit_status = -1;
-    vm.symbols = symbols_new();
-    ck_assert_ptr_nonnull(vm.symbols);
-    ck_assert_ptr_nonnull(class_table_new(&vm));
-    init_process(&process);
-    init_process(&other);
+    vm_init(&test_vm);
+    process_init(&process, &test_vm);
+    process_init(&other, &test_vm);
 }
 
 static void teardown(void) {
-    Process *all[] = {&process, &other};
-    for (size_t i = 0; i < 2; i++) {
-        stack_release(all[i]);
-        heap_destroy(all[i]);
-    }
-    class_table_free(&vm);
-    symbols_free(vm.symbols);
+    stack_release(&other);
+    heap_destroy(&other);
+    process_teardown();
 }
 
 /* ---- building ---- */
@@ -142,7 +120,7 @@ static void check_world(World *w) {
 
 static void move_through_message(Process *p, World *w) {
     Value copies[ROOTS];
-    Fragment *f = term_copy(&vm, w->values, ROOTS, copies);
+    Fragment *f = term_copy(&test_vm, w->values, ROOTS, copies);
     ck_assert_ptr_nonnull(f);
     heap_adopt(p, f);
     memcpy(w->values, copies, sizeof copies);
@@ -189,7 +167,7 @@ START_TEST(random_graphs_survive) { run_world((uint32_t)_i + 1, scaled(20000)); 
 END_TEST
 
 START_TEST(random_graphs_survive_stress) {
-    vm.gc_stress = true;
+    test_vm.gc_stress = true;
     run_world((uint32_t)_i + 77, scaled(3000));
 }
 END_TEST
@@ -224,7 +202,7 @@ START_TEST(limit_is_an_error_of_the_process) {
     while (heap_reserve(&process, 3)) push_cell(&process, value_from_int((int64_t)++n), &list);
     ck_assert_uint_ge(n, 3000);
     ck_assert_uint_le(n, 20000);
-    ck_assert_uint_eq(process.exception, error_out_of_memory(&vm));
+    ck_assert_uint_eq(process.exception, error_out_of_memory(&test_vm));
     check_countdown(list, n);
     process.exception = V_HOLE;
     list = V_EMPTY_LIST;
@@ -265,7 +243,7 @@ END_TEST
 
 START_TEST(records_hold_fresh_values_under_stress) {
     Process *p = &process;
-    vm.gc_stress = _i == 1;
+    test_vm.gc_stress = _i == 1;
     p->state = record_new(p, 8);
     int64_t expected[8] = {0};
     for (size_t i = 0; i < scaled(20000); i++) {
@@ -317,11 +295,11 @@ START_TEST(offheap_counts_return_to_zero) {
         if (i % 500 == 0) ck_assert(heap_collect(&process, 0, i % 1000 == 0));
         if (i % 700 == 0) {
             Value copies[10];
-            Fragment *f = term_copy(&vm, kept, 10, copies);
+            Fragment *f = term_copy(&test_vm, kept, 10, copies);
             if (i % 1400 == 0)
                 heap_adopt(&other, f);
             else
-                fragment_free(&vm, f);
+                fragment_free(&test_vm, f);
         }
     }
     ck_assert(heap_is_valid(&process));
@@ -360,7 +338,7 @@ static Value closure_over(Process *p, const Function *fn) {
 }
 
 START_TEST(units_live_as_long_as_their_closures) {
-    CodeUnit unit = {.transient = true, .vm = &vm};
+    CodeUnit unit = {.transient = true, .vm = &test_vm};
     atomic_init(&unit.refs, 1);
     Function fn = {.unit = &unit, .flags = FN_TRANSIENT};
     Value closure = closure_over(&process, &fn);
@@ -370,7 +348,7 @@ START_TEST(units_live_as_long_as_their_closures) {
     for (int i = 0; i < 3; i++) ck_assert(heap_collect(&process, 0, i == 2));
     ck_assert_uint_eq(unit.refs, 2);
     Value copy;
-    Fragment *f = term_copy(&vm, &closure, 1, &copy);
+    Fragment *f = term_copy(&test_vm, &closure, 1, &copy);
     ck_assert_uint_eq(unit.refs, 3);
     heap_adopt(&other, f);
     ck_assert(heap_collect(&other, 0, true));
@@ -393,7 +371,7 @@ START_TEST(copy_preserves_sharing) {
         v = t;
     }
     Value copy;
-    Fragment *f = term_copy(&vm, &v, 1, &copy);
+    Fragment *f = term_copy(&test_vm, &v, 1, &copy);
     ck_assert_ptr_nonnull(f);
     ck_assert_uint_le(f->size_words, 61 * 3);
     for (int i = 0; i < 59; i++) {
@@ -402,7 +380,7 @@ START_TEST(copy_preserves_sharing) {
         copy = object_at(copy, 1);
         v = object_at(v, 2);
     }
-    fragment_free(&vm, f);
+    fragment_free(&test_vm, f);
 }
 END_TEST
 
@@ -438,10 +416,10 @@ START_TEST(literals_travel_free) {
     uint64_t literal[2] = {header_make(CLASS_ID_Tuple, KIND_TUPLE, OBJ_LITERAL, 2), V_NIL};
     Value values[2] = {value_from_object(literal), V_TRUE}, copies[2];
     ck_assert(values_travel_free(values, 2));
-    Fragment *f = term_copy(&vm, values, 2, copies);
+    Fragment *f = term_copy(&test_vm, values, 2, copies);
     ck_assert_uint_eq(f->size_words, 0);
     ck_assert_uint_eq(copies[0], values[0]);
-    fragment_free(&vm, f);
+    fragment_free(&test_vm, f);
     Value t = tuple_of(&process, values, 2);
     ck_assert(!values_travel_free(&t, 1));
     process.dictionary = t;
@@ -503,7 +481,7 @@ static void ascend(Process *p, size_t depth, bool fast) {
 }
 
 START_TEST(frames_keep_their_values) {
-    vm.segment_stress = _i == 1;
+    test_vm.segment_stress = _i == 1;
     Function fns[3] = {function_of(12), function_of(30), function_of(11)};
     size_t depth = scaled(30000);
     for (int round = 0; round < 3; round++) {
@@ -576,57 +554,46 @@ END_TEST
 /* ---- symbols ---- */
 
 START_TEST(symbols_are_interned) {
-    Value a = symbol_intern(&vm, "at:put:", 7), b = symbol_intern(&vm, "at:put:", 7);
+    Value a = symbol_intern(&test_vm, "at:put:", 7), b = symbol_intern(&test_vm, "at:put:", 7);
     ck_assert_uint_eq(a, b);
-    ck_assert_uint_eq(symbol_arity(&vm, a), 2);
-    ck_assert_uint_eq(symbol_arity(&vm, SYMBOL(plus)), 1);
-    ck_assert_uint_eq(symbol_arity(&vm, SYMBOL(value)), 0);
-    ck_assert_uint_eq(symbol_lookup(&vm, "neverSeen", 9), V_HOLE);
-    vm.max_symbols = 3000;
+    ck_assert_uint_eq(symbol_arity(&test_vm, a), 2);
+    ck_assert_uint_eq(symbol_arity(&test_vm, SYMBOL(plus)), 1);
+    ck_assert_uint_eq(symbol_arity(&test_vm, SYMBOL(value)), 0);
+    ck_assert_uint_eq(symbol_lookup(&test_vm, "neverSeen", 9), V_HOLE);
+    test_vm.max_symbols = 3000;
     Value last = V_NIL;
     char text[32];
     int made = 0;
     for (; made < 5000 && last != V_HOLE; made++)
-        last = symbol_intern_counted(&vm, text, (size_t)snprintf(text, sizeof text, "s%d", made));
+        last = symbol_intern_counted(&test_vm, text, (size_t)snprintf(text, sizeof text, "s%d", made));
     ck_assert_int_eq(made, 3001);
-    ck_assert_uint_ne(symbol_intern(&vm, "uncounted", 9), V_HOLE);
+    ck_assert_uint_ne(symbol_intern(&test_vm, "uncounted", 9), V_HOLE);
     size_t length;
-    ck_assert_str_eq(symbol_text(&vm, symbol_lookup(&vm, "s2999", 5), &length), "s2999");
+    ck_assert_str_eq(symbol_text(&test_vm, symbol_lookup(&test_vm, "s2999", 5), &length), "s2999");
     ck_assert_uint_eq(length, 5);
-    ck_assert_str_eq(symbol_text(&vm, SYMBOL(spawnWith), &length), "spawnWith:");
+    ck_assert_str_eq(symbol_text(&test_vm, SYMBOL(spawnWith), &length), "spawnWith:");
 }
 END_TEST
 
-static Suite *suite(void) {
-    Suite *s = suite_create("heap");
-    TCase *t = tcase_create("heap");
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, random_graphs_survive, 0, 6);
-    tcase_add_loop_test(t, random_graphs_survive_stress, 0, 3);
-    tcase_add_test(t, garbage_is_given_back);
-    tcase_add_test(t, limit_is_an_error_of_the_process);
-    tcase_add_test(t, records_are_written_in_place_only_while_young_and_unshared);
-    tcase_add_loop_test(t, records_hold_fresh_values_under_stress, 0, 2);
-    tcase_add_test(t, offheap_counts_return_to_zero);
-    tcase_add_test(t, offheap_data_force_collections);
-    tcase_add_test(t, units_live_as_long_as_their_closures);
-    tcase_add_test(t, copy_preserves_sharing);
-    tcase_add_test(t, copy_of_a_deep_list);
-    tcase_add_test(t, literals_travel_free);
-    tcase_add_loop_test(t, frames_keep_their_values, 0, 2);
-    tcase_add_test(t, popped_frames_leave_nothing_stale);
-    tcase_add_test(t, endless_recursion_meets_the_limit);
-    tcase_add_test(t, a_frame_larger_than_any_segment);
-    tcase_add_test(t, symbols_are_interned);
-    suite_add_tcase(s, t);
-    return s;
-}
-
 int main(void) {
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    Suite *suite = suite_create("heap");
+    TTest const *const tests[] = {garbage_is_given_back,
+                                  limit_is_an_error_of_the_process,
+                                  records_are_written_in_place_only_while_young_and_unshared,
+                                  offheap_counts_return_to_zero,
+                                  offheap_data_force_collections,
+                                  units_live_as_long_as_their_closures,
+                                  copy_preserves_sharing,
+                                  copy_of_a_deep_list,
+                                  literals_travel_free,
+                                  popped_frames_leave_nothing_stale,
+                                  endless_recursion_meets_the_limit,
+                                  a_frame_larger_than_any_segment,
+                                  symbols_are_interned};
+    TCase *c = suite_case(suite, "heap", setup, teardown, 120, tests, COUNT_OF(tests));
+    tcase_add_loop_test(c, random_graphs_survive, 0, 6);
+    tcase_add_loop_test(c, random_graphs_survive_stress, 0, 3);
+    tcase_add_loop_test(c, records_hold_fresh_values_under_stress, 0, 2);
+    tcase_add_loop_test(c, frames_keep_their_values, 0, 2);
+    return suite_run(suite);
 }

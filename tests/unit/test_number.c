@@ -1,6 +1,7 @@
 /* Numbers against mpz (GMP's integer layer) and strtod: random operands of all sizes around the limb and
  * 63-bit borders. */
 #include "tests/unit/test_process.h"
+#include "tests/unit/test_suite.h"
 #include "vm/bignum.h"
 #include "vm/error.h"
 #include "vm/float_text.h"
@@ -383,26 +384,11 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("number");
-    TCase *tc = tcase_create("number");
-    tcase_add_checked_fixture(tc, process_setup, process_teardown);
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, test_ring_operations);
-    tcase_add_test(tc, test_division);
-    tcase_add_test(tc, test_bit_operations);
-    tcase_add_test(tc, test_comparison);
-    tcase_add_test(tc, test_to_double);
-    tcase_add_test(tc, test_powers);
-    tcase_add_test(tc, test_inexact_powers);
-    tcase_add_test(tc, test_limits_are_fast_errors);
-    tcase_add_test(tc, test_faults);
-    tcase_add_test(tc, test_float_round_trip);
-    tcase_add_test(tc, test_float_text);
-    tcase_add_test(tc, test_float_syntax);
-    tcase_add_test(tc, test_literals);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TTest const *const tests[] = {
+        test_ring_operations, test_division,         test_bit_operations, test_comparison,
+        test_to_double,       test_powers,           test_inexact_powers, test_limits_are_fast_errors,
+        test_faults,          test_float_round_trip, test_float_text,     test_float_syntax,
+        test_literals};
+    suite_case(suite, "number", process_setup, process_teardown, 60, tests, COUNT_OF(tests));
+    return suite_run(suite);
 }

@@ -13,23 +13,30 @@
 static BtVm test_vm;
 static Process process;
 
-static void process_setup(void) {
-    memset(&test_vm, 0, sizeof test_vm);
-    test_vm.exit_status = -1;
-    test_vm.max_symbols = 1u << 20;
-    test_vm.gc_stress = getenv("BT_GC_STRESS") != NULL;
-    test_vm.symbols = symbols_new();
-    ck_assert_ptr_nonnull(test_vm.symbols);
-    ck_assert_ptr_nonnull(class_table_new(&test_vm));
-    Process *p = &process;
+static void vm_init(BtVm *vm) {
+    memset(vm, 0, sizeof *vm);
+    vm->exit_status = -1;
+    vm->max_symbols = 1u << 20;
+    vm->symbols = symbols_new();
+    ck_assert_ptr_nonnull(vm->symbols);
+    ck_assert_ptr_nonnull(class_table_new(vm));
+}
+
+static void process_init(Process *p, BtVm *vm) {
     memset(p, 0, sizeof *p);
-    p->vm = &test_vm;
+    p->vm = vm;
     p->pid = value_from_pid(1, 1);
     p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
     p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
     class_vars_init(p);
     p->reductions = INT32_MAX;
+}
+
+static inline void process_setup(void) {
+    vm_init(&test_vm);
+    test_vm.gc_stress = getenv("BT_GC_STRESS") != NULL;
+    process_init(&process, &test_vm);
 }
 
 static void process_teardown(void) {

@@ -1,8 +1,8 @@
 /* The scheduler without the interpreter: processes run small C scripts in place of bytecode, on real threads.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include "tests/unit/test_suite.h"
 #include "vm/dict.h"
 #include "vm/error.h"
 #include "vm/list.h"
@@ -694,38 +694,29 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("sched");
-    TCase *threads = tcase_create("threads"), *seeded = tcase_create("seeded");
-    tcase_set_timeout(threads, 120);
-    tcase_add_checked_fixture(threads, setup, teardown);
-    TTest const *const tests[] = {test_generations,
-                                  test_block_size,
-                                  test_mailbox_stress,
-                                  test_call_handoff,
-                                  test_call_contended,
-                                  test_call_copies,
-                                  test_call_timeout,
-                                  test_death_answers_callers,
-                                  test_cycle_is_found,
-                                  test_cycle_closed_from_both_ends,
-                                  test_sleep,
-                                  test_many_timers,
-                                  test_idle_uses_no_processor,
-                                  test_exit_over_links,
-                                  test_monitors,
-                                  test_await_gives_up,
-                                  test_names,
-                                  test_relation_table,
-                                  test_system_requests,
-                                  test_spawn_tree,
-                                  test_waiting_goes_ahead_of_busy};
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(threads, tests[i]);
-    tcase_add_test(seeded, test_seeded_replays);
-    tcase_add_test(seeded, test_seeded_time);
-    suite_add_tcase(suite, threads);
-    suite_add_tcase(suite, seeded);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TTest const *const threads[] = {test_generations,
+                                    test_block_size,
+                                    test_mailbox_stress,
+                                    test_call_handoff,
+                                    test_call_contended,
+                                    test_call_copies,
+                                    test_call_timeout,
+                                    test_death_answers_callers,
+                                    test_cycle_is_found,
+                                    test_cycle_closed_from_both_ends,
+                                    test_sleep,
+                                    test_many_timers,
+                                    test_idle_uses_no_processor,
+                                    test_exit_over_links,
+                                    test_monitors,
+                                    test_await_gives_up,
+                                    test_names,
+                                    test_relation_table,
+                                    test_system_requests,
+                                    test_spawn_tree,
+                                    test_waiting_goes_ahead_of_busy};
+    TTest const *const seeded[] = {test_seeded_replays, test_seeded_time};
+    suite_case(suite, "threads", setup, teardown, 120, threads, COUNT_OF(threads));
+    suite_case(suite, "seeded", NULL, NULL, 4, seeded, COUNT_OF(seeded));
+    return suite_run(suite);
 }

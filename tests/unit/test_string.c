@@ -1,5 +1,6 @@
 /* Strings: storage borders, shared tails, flags, clusters, case mapping. */
 #include "tests/unit/test_process.h"
+#include "tests/unit/test_suite.h"
 #include "vm/alloc.h"
 #include "vm/string.h"
 #include "vm/text.h"
@@ -242,25 +243,18 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("string");
-    TCase *tc = tcase_create("string");
-    tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, test_storage_borders);
-    tcase_add_test(tc, test_appending_matches_a_buffer);
-    tcase_add_test(tc, test_appends_do_not_disturb_each_other);
-    tcase_add_test(tc, test_halves_of_a_character_join);
-    tcase_add_test(tc, test_slices);
-    tcase_add_test(tc, test_many_parts);
-    tcase_add_test(tc, test_too_long);
-    tcase_add_test(tc, test_clusters);
-    tcase_add_test(tc, test_utf8);
-    tcase_add_test(tc, test_case_mapping);
-    tcase_add_test(tc, test_symbols);
-    tcase_add_test(tc, test_literals);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TTest const *const tests[] = {test_storage_borders,
+                                  test_appending_matches_a_buffer,
+                                  test_appends_do_not_disturb_each_other,
+                                  test_halves_of_a_character_join,
+                                  test_slices,
+                                  test_many_parts,
+                                  test_too_long,
+                                  test_clusters,
+                                  test_utf8,
+                                  test_case_mapping,
+                                  test_symbols,
+                                  test_literals};
+    suite_case(suite, "string", setup, teardown, 60, tests, COUNT_OF(tests));
+    return suite_run(suite);
 }
