@@ -72,6 +72,8 @@ void regex_scan_close(RegexScan *s) {
 static RegexStep outcome_of(RegexScan *s, int groups) {
     if (groups > 0) {
         s->offsets = pcre2_get_ovector_pointer(s->match);
+        /* \K behind a look-ahead can set the start behind the end: going on from there might never end. */
+        if (s->offsets[0] > s->offsets[1]) return REGEX_LIMIT;
         s->group_count = (size_t)groups;
         s->at = s->offsets[1];
         s->retry = s->offsets[0] == s->offsets[1];
