@@ -7,6 +7,8 @@
 
 #include "vm/prim.h"
 
+struct Class;
+
 typedef enum {
 #define ERROR_KIND(name, class_name, with_selector, without) ERR_##name,
 #include "vm/errors.def"
@@ -48,6 +50,9 @@ Value error_relabel(Process *p, Value exception, Value class_name, Value selecto
 /* Where the process is now, as a raw trace (Tuple of immediates; interp.h renders it). nil without memory.
  * MAY_GC. */
 Value error_trace(Process *p);
+/* Of a raw trace: selector of the innermost instance method that the class or one between it and Actor
+ * defines; V_NIL if there is none. */
+Value trace_method_of(Value raw, const struct Class *c);
 
 /* True if v is an instance of Exception or below. */
 bool value_is_exception(BtVm *vm, Value v);

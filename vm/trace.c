@@ -60,6 +60,18 @@ Value error_trace(Process *p) {
     return tuple;
 }
 
+Value trace_method_of(Value raw, const Class *c) {
+    if (!value_is_kind(raw, KIND_TUPLE)) return V_NIL;
+    size_t count = (object_size(raw) - 1) / RAW_WORDS;
+    for (size_t i = 0; i < count; i++) {
+        const Value *w = object_words(raw) + 1 + i * RAW_WORDS;
+        if ((value_to_int(w[RAW_FLAGS]) & 3) || !value_is_symbol(w[RAW_CLASS])) continue;
+        for (const Class *k = c; k && k->id != CLASS_ID_Actor; k = k->superclass)
+            if (k->name == w[RAW_CLASS]) return w[RAW_SELECTOR];
+    }
+    return V_NIL;
+}
+
 /* ---- rendering ---- */
 
 enum { R_RAW, R_LIST, R_FILE, R_COUNT };
