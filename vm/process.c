@@ -134,6 +134,11 @@ Process *process_by_pid(BtVm *vm, Value pid) {
     return p && link_is_alive(word128_peek(p->link.word).low, pid_generation(pid)) ? p : NULL;
 }
 
+uint32_t process_count(BtVm *vm) {
+    /* relaxed: a statistic */
+    return atomic_load_explicit(&vm->schedulers->processes.live, memory_order_relaxed);
+}
+
 bool process_is_alive(BtVm *vm, Value pid) { return process_by_pid(vm, pid) != NULL; }
 
 bool process_class_of(BtVm *vm, Value pid, uint32_t *class_id) {
@@ -229,6 +234,27 @@ bool process_start(Process *fresh, Process *from, Value callable, Value selector
         message_make(fresh->vm, s, MSG_START, from ? from->pid : V_NIL, callable, selector, args, argc);
     if (!m) return false;
     return mailbox_send(fresh->vm, s, fresh->pid, m);
+}
+
+bool process_start_watching(Process *from, Value target, Value callable, Value selector, const Value *args,
+                            unsigned argc) {
+    BtVm *vm = from->vm;
+    SpawnOptions options = {.role = PROC_PLAIN, .self_ref = V_NIL};
+    Process *fresh = process_new(vm, &options);
+    if (!fresh) return false;
+    /* Nobody knows it yet; claimed, it can be told of an end without running before its first message. */
+    (void)process_claim(fresh, pid_generation(fresh->pid), RUN_IDLE);
+    fresh->scheduler = from->scheduler;
+    Message *start = message_make(vm, from->scheduler, MSG_START, from->pid, callable, selector, args, argc);
+    if (start) {
+        mailbox_append(fresh, start);
+        process_monitor(fresh, target, args[0]);
+    } else {
+        fresh->link.ending = true;
+    }
+    process_set_state(fresh, RUN_RUNNABLE);
+    sched_enqueue(vm, from->scheduler, fresh, QUEUE_WOKEN);
+    return start != NULL;
 }
 
 bool process_make_elided_ring(Process *p) {

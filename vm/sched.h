@@ -49,9 +49,15 @@ Process *process_new(BtVm *vm, const SpawnOptions *options);
  * enqueued at once. */
 bool process_start(Process *fresh, Process *from, Value callable, Value selector, const Value *args,
                    unsigned argc);
+/* The same in a process of its own that watches `target` from before it starts: the first argument is the
+ * reference. False: no memory. */
+bool process_start_watching(Process *from, Value target, Value callable, Value selector, const Value *args,
+                            unsigned argc);
 /* The process behind a pid if it is the same generation, else NULL. The pointer stays valid (type-stable);
  * its life does not. */
 Process *process_by_pid(BtVm *vm, Value pid);
+/* How many live now. */
+uint32_t process_count(BtVm *vm);
 bool process_is_alive(BtVm *vm, Value pid);
 /* Exit signal to a process (kill: reason killed, untrappable). */
 void process_exit_signal(BtVm *vm, Value pid, Value reason_symbol, bool kill);

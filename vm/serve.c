@@ -146,9 +146,13 @@ static Step actor_message(Process *p) {
     p->init_next = STEP_MESSAGE;
     p->rollback_state = p->state;
     record_share(p->state);
-    bool down = p->serving->kind == MSG_DOWN;
-    if (p->serving->kind != MSG_RAW && !down) return dispatch_message(p, 0);
-    Value info = down ? down_tuple(p) : p->serving->values[0];
+    Value info;
+    switch (p->serving->kind) {
+    case MSG_RAW: info = p->serving->values[0]; break;
+    case MSG_DOWN: info = down_tuple(p); break;
+    case MSG_TIMER: info = value_from_int((int64_t)(p->serving->call_id & (uint64_t)SMALLINT_MAX)); break;
+    default: return dispatch_message(p, 0);
+    }
     if (info == V_HOLE) return p->pending = PENDING_ERROR, STEP_BASE;
     Value window[2] = {p->self_ref, info};
     Method *m = selector_lookup(p, SYMBOL(handleInfo), object_class(p->self_ref));
@@ -203,6 +207,13 @@ static void actor_revert(Process *p) {
     if (p->state == V_HOLE) p->state_layout = NULL;
 }
 
+/* Where a fault is located: the actor's method that it came out of, which a self-send may have reached. */
+static Value failed_method(Process *p, const Class *c, Value exception) {
+    Value inner =
+        value_is_exception(p->vm, exception) ? trace_method_of(object_at(exception, EXC_TRACE), c) : V_NIL;
+    return inner == V_NIL ? p->serving->selector : inner;
+}
+
 static void actor_end(Process *p) {
     Class *c = served_class(p);
     Value answer;
@@ -211,7 +222,7 @@ static void actor_end(Process *p) {
         actor_revert(p);
         answer = take_exception(p);
         if (p->serving && p->serving->kind == MSG_CALL && c)
-            answer = error_relabel(p, answer, c->name, p->serving->selector);
+            answer = error_relabel(p, answer, c->name, failed_method(p, c, answer));
         answer_failure(p, ">>", answer);
         break;
     case PENDING_NLR:
@@ -279,7 +290,7 @@ static void class_end(Process *p, Class *c) {
 
 static bool is_request(const Process *p, const Message *m) {
     if (p->role == PROC_PLAIN) return false;
-    bool for_actors = m->kind == MSG_RAW || m->kind == MSG_DOWN;
+    bool for_actors = m->kind == MSG_RAW || m->kind == MSG_DOWN || m->kind == MSG_TIMER;
     return m->kind == MSG_CALL || m->kind == MSG_CAST || (for_actors && p->role == PROC_ACTOR);
 }
 

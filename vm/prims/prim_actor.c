@@ -149,16 +149,18 @@ PRIM(prim_actor_unlink) {
     return PRIM_OK;
 }
 
-/* A watcher process waits for the end and runs the block with the reason. */
+/* A watcher process waits for the end and runs the block with the reason. The watch is set before this
+ * answers: a kill that follows finds it. */
 PRIM(prim_actor_on_exit) {
     (void)count;
     Class *watcher = class_by_name(p->vm, named(p, "ExitWatcher"));
     if (!value_is_kind(args[1], KIND_CLOSURE) || !watcher)
         return error_type(p, args[0], named(p, "onExit:"), "Expected a one-argument block");
-    SpawnOptions options = {.role = PROC_PLAIN, .self_ref = V_NIL};
-    Process *fresh = process_new(p->vm, &options);
-    Value pair[2] = {pid_of(p, args[0]), args[1]};
-    if (!fresh || !process_start(fresh, p, value_from_class(watcher->id), named(p, "watch:do:"), pair, 2))
+    Value reference = reference_new(p);
+    if (reference == V_HOLE) return PRIM_RAISE;
+    Value pair[2] = {reference, args[1]};
+    if (!process_start_watching(p, pid_of(p, args[0]), value_from_class(watcher->id), named(p, "watch:do:"),
+                                pair, 2))
         return error_resource(p, NULL);
     *result = SYMBOL(ok);
     return PRIM_OK;
@@ -167,16 +169,16 @@ PRIM(prim_actor_on_exit) {
 PRIM(prim_pid_is_alive) {
     return (void)count, *result = value_from_bool(process_is_alive(p->vm, args[0])), PRIM_OK;
 }
-PRIM(prim_pid_kill) {
-    (void)count;
-    if (value_is_pid(args[0])) process_exit_signal(p->vm, args[0], SYMBOL(killed), true);
-    return *result = V_TRUE, PRIM_OK;
+/* A signal to the own process acts before the next expression: nothing runs after one's own kill. */
+static PrimStatus signal_exit(Process *p, Value pid, Value reason, bool kill, Value *result) {
+    *result = V_TRUE;
+    if (value_is_pid(pid)) process_exit_signal(p->vm, pid, reason, kill);
+    return pid != p->pid || process_poll_signals(p) ? PRIM_OK : PRIM_YIELD;
 }
+PRIM(prim_pid_kill) { return (void)count, signal_exit(p, args[0], SYMBOL(killed), true, result); }
 PRIM(prim_pid_exit) {
     (void)count;
-    Value reason = value_is_symbol(args[1]) ? args[1] : SYMBOL(error);
-    if (value_is_pid(args[0])) process_exit_signal(p->vm, args[0], reason, false);
-    return *result = V_TRUE, PRIM_OK;
+    return signal_exit(p, args[0], value_is_symbol(args[1]) ? args[1] : SYMBOL(error), false, result);
 }
 PRIM(prim_reference_demonitor) {
     (void)count;
@@ -307,9 +309,7 @@ PRIM(prim_actor_reference) {
 
 PRIM(prim_watcher_await) {
     (void)count, (void)result;
-    Value reference = reference_new(p);
-    if (reference == V_HOLE) return PRIM_RAISE;
-    uint64_t tag = reference_serial(reference);
-    process_monitor(p, args[1], reference);
-    return process_receive(p, tag, -1);
+    if (!value_is_kind(args[1], KIND_REFERENCE))
+        return error_argument(p, args[0], named(p, "__await:"), NULL);
+    return process_receive(p, reference_serial(args[1]), -1);
 }

@@ -1,5 +1,6 @@
 /* Primitives of Exception: raising, and reading the record (semantics 11, stdlib-core 15). */
 #include "vm/print.h"
+#include "vm/dict.h"
 #include "vm/prims/prim_support.h"
 
 static bool was_signalled(Value e) { return object_at(e, EXC_KIND) != V_NIL; }
@@ -110,6 +111,13 @@ PRIM(prim_exception_selector) {
     return (void)p, (void)count, *result = object_at(args[0], EXC_SELECTOR), PRIM_OK;
 }
 PRIM(prim_exception_hint) { return (void)p, (void)count, *result = object_at(args[0], EXC_HINT), PRIM_OK; }
+
+PRIM(prim_exception_details) {
+    (void)count;
+    Value details = object_at(args[0], EXC_DETAILS);
+    *result = details == V_NIL ? dict_empty(p) : details;
+    return *result == V_HOLE ? PRIM_RAISE : PRIM_OK;
+}
 
 PRIM(prim_exception_stack_trace) {
     (void)count;

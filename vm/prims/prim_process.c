@@ -22,6 +22,11 @@ PRIM(prim_process_start) {
 
 PRIM(prim_process_me) { return (void)args, (void)count, *result = p->pid, PRIM_OK; }
 
+/* How many processes live. */
+PRIM(prim_process_count) {
+    return (void)args, (void)count, *result = value_from_int(process_count(p->vm)), PRIM_OK;
+}
+
 /* The sender of the message this process serves, nil if it serves none. */
 PRIM(prim_process_caller) {
     (void)args;
