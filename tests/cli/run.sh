@@ -199,5 +199,11 @@ expect "deleteAll: deletes links, not what they lead to" 0 '^nil~nil~nil~#file_n
 expect "deleteAll: leaves what links lead to, and nothing else" 0 '^kept~kept/inner~kept/inner/precious~kept/precious~other~other/file~slashed~$' '' \
     bash -c 'cd "$1" && find kept other slashed tree link single 2>/dev/null | LC_ALL=C sort' - "$work"
 
+# Further parts use expect and program.
+for part in "$root"/tests/cli/part_*.sh; do
+    # shellcheck source=/dev/null
+    source "$part"
+done
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -80,3 +80,7 @@ void bt_vm_free(bt_vm *vm) {
     if (vm->core) vm_free(vm->core);
     mem_free(vm);
 }
+
+void bt_vm_stop(bt_vm *vm, int status) {
+    if (vm) vm_request_exit(vm->core, status);
+}

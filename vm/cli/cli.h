@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "beamtalk.h"
 #include "compiler/compiler.h"
+#include "vm/cli/signals.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -18,6 +19,7 @@ typedef struct {
     bool seeded, no_tail_calls, verbose;
     uint64_t seed;
     size_t heap_limit_bytes, stack_limit_bytes;
+    Signals *signals; /* not an option: who stops the VM of this command; NULL: nobody */
 } CommonOptions;
 
 typedef struct {
@@ -34,13 +36,9 @@ typedef struct {
     bool common_options;
 } Command;
 
-int command_run(Invocation *invocation);
-int command_eval(Invocation *invocation);
-int command_test(Invocation *invocation);
-int command_check(Invocation *invocation);
-int command_ir(Invocation *invocation);
-int command_disasm(Invocation *invocation);
-int command_verify(Invocation *invocation);
+#define COMMAND(name, function, operands, summary, options) int function(Invocation *invocation);
+#include "vm/cli/commands.def"
+#undef COMMAND
 
 /* "Error: ..." on stderr; answers 1. */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -52,11 +50,13 @@ char *read_source(const char *path, size_t *length);
 bool has_suffix(const char *name, const char *suffix);
 /* For qsort: an array of strings, by their bytes. */
 int by_name(const void *a, const void *b);
-/* A VM that prints to stdout, by the common options; NULL after a message. */
+/* A VM that prints to stdout, by the common options; signals stop it. NULL after a message. */
 bt_vm *start_vm(const CommonOptions *options);
 /* The same; what programs print goes to `output`, from any thread. */
 bt_vm *start_vm_writing(const CommonOptions *options,
                         void (*output)(void *context, const char *bytes, size_t length), void *context);
+/* Every VM of the two above ends here. NULL is ignored. */
+void stop_vm(const CommonOptions *options, bt_vm *vm);
 /* Prints what went wrong in the form of `run` (message, Hint line) to stderr; answers the exit status. */
 int report_failure(const bt_result *result, bool verbose);
 

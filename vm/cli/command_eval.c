@@ -54,6 +54,6 @@ int command_eval(Invocation *in) {
         code = evaluate(session, source, strlen(source), in->common.verbose);
     }
     bt_session_free(session);
-    bt_vm_free(vm);
+    stop_vm(&in->common, vm);
     return code;
 }

@@ -136,7 +136,7 @@ int command_run(Invocation *in) {
         code = run_source(&r, path, source, shown_length, entry, in->argv + first, in->argc - first);
     }
     bt_session_free(r.session);
-    bt_vm_free(r.vm);
+    stop_vm(&in->common, r.vm);
     free(text);
     return code;
 }

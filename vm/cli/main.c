@@ -4,21 +4,18 @@
 #include <string.h>
 #include "vm/cli/cli.h"
 
+enum { PLAIN = false, COMMON = true };
 static const Command COMMANDS[] = {
-    {"run", command_run, "FILE.bt [arguments...] [--entry \"Class selector\"]", "run a program", true},
-    {"eval", command_eval, "'SOURCE' | - [-p] [--load PATH]", "evaluate statements", true},
-    {"test", command_test, "[PATH...] [--format tap] [-q]", "run tests: BUnit classes and scripts", true},
-    {"check", command_check, "[PATH...]", "analyse files, print diagnostics, write nothing", false},
-    {"ir", command_ir, "FILE.bt", "print the verified ThreadedIr", false},
-    {"verify", command_verify, "FILE.ir...", "verify ThreadedIr in text form", false},
-    {"disasm", command_disasm, "FILE.bt", "print the bytecode", false},
+#define COMMAND(name, function, operands, summary, options) {name, function, operands, summary, options},
+#include "vm/cli/commands.def"
+#undef COMMAND
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
 
 static void print_usage(FILE *out) {
     fprintf(out, "usage: beamtalk COMMAND [options] [arguments]\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+        fprintf(out, "  %-12s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
     fprintf(out, "\nbeamtalk COMMAND --help says more; beamtalk --version prints the version.\n");
 }
 
@@ -83,8 +80,10 @@ int main(int argc, char **argv) {
         Invocation in = {.argc = argc - 1, .argv = argv + 1};
         if (in.argc > 1 && (!strcmp(in.argv[1], "--help") || !strcmp(in.argv[1], "-h")))
             return print_command_help(&COMMANDS[i]), 0;
-        if (COMMANDS[i].common_options && !take_common(&in)) return EXIT_USAGE;
-        return COMMANDS[i].run(&in);
+        if (!COMMANDS[i].common_options) return COMMANDS[i].run(&in);
+        if (!take_common(&in)) return EXIT_USAGE;
+        in.common.signals = signals_start();
+        return signals_finish(in.common.signals, COMMANDS[i].run(&in));
     }
     return usage_error("unknown command '%s'", argv[1]);
 }

@@ -88,7 +88,13 @@ bt_vm *start_vm_writing(const CommonOptions *o,
                         .use_stdout = !output};
     bt_vm *vm = bt_vm_new(&config);
     if (!vm) fail("the virtual machine could not start");
+    signals_watch(o->signals, vm);
     return vm;
+}
+
+void stop_vm(const CommonOptions *o, bt_vm *vm) {
+    signals_watch(o->signals, NULL);
+    bt_vm_free(vm);
 }
 
 static void print_text(const char *text) {

@@ -114,6 +114,6 @@ int test_classes(TestRun *run, char **paths, size_t count) {
         code = 0;
     }
     bt_session_free(b.session);
-    bt_vm_free(b.vm);
+    stop_vm(&run->common, b.vm);
     return code;
 }

@@ -206,7 +206,7 @@ int test_script(TestRun *run, const char *path) {
     }
     report_group(&run->report, path);
     bt_session_free(s.session);
-    bt_vm_free(vm);
+    stop_vm(&run->common, vm);
     free(copy);
     return 0;
 }

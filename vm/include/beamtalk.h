@@ -59,6 +59,9 @@ typedef struct bt_config {
 BT_API bt_vm *bt_vm_new(const bt_config *config);
 /* Stops all processes and frees everything. No other call may be under way on this VM. NULL is ignored. */
 BT_API void bt_vm_free(bt_vm *vm);
+/* Stops all processes for good, as if a program had said `Program exit: status`: evaluations under way, and
+ * all later ones, answer BT_EXIT. From any thread; does not wait. NULL is ignored. */
+BT_API void bt_vm_stop(bt_vm *vm, int status);
 
 /* A session holds bindings from one evaluation to the next. Freed before its VM. */
 BT_API bt_session *bt_session_new(bt_vm *vm);
