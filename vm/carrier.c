@@ -37,36 +37,10 @@ bool carriers_open(Process *p, Frame *frame, unsigned count) {
     return true;
 }
 
-/* Base of the block that a closure's home opened, or -1. */
-static int64_t base_of(const Process *p, Value closure) {
-    Value base = object_at(closure, CLOSURE_CARRIERS);
-    if (!value_is_int(base) || object_at(closure, CLOSURE_HOME_PID) != p->pid || p->carriers == V_HOLE)
-        return -1;
-    size_t at = (size_t)value_to_int(base);
-    if (at >= p->carrier_top || at + 1 >= object_size(p->carriers)) return -1;
-    return object_at(p->carriers, at + 1) == object_at(closure, CLOSURE_HOME_SERIAL) ? (int64_t)at : -1;
-}
-
-bool carriers_at_home(const Process *p, Value closure) {
-    return object_at(closure, CLOSURE_CARRIERS) == V_NIL || base_of(p, closure) >= 0;
-}
-
 PrimStatus raise_stateful(Process *p, Value selector) {
     return error_raise(p, ERR_stateful_block_dispatch, class_by_id(p->vm, CLASS_ID_Block)->name, selector,
                        NULL,
                        "A block that writes a variable of the method around it can be used only by that "
                        "method while it runs, in its own process",
                        V_NIL);
-}
-
-int64_t carrier_slot(Process *p, const Frame *frame, unsigned index) {
-    int64_t base = -1;
-    if (frame->flags & FRAME_CARRIERS)
-        base = (int64_t)p->carrier_top - frame->carriers - 1;
-    else if (frame->fn->kind == FN_BLOCK && value_is_closure(frame->regs[0]))
-        base = base_of(p, frame->regs[0]);
-    int64_t slot = base + 1 + index;
-    if (base >= 0 && slot < p->carrier_top && (size_t)slot + 1 < object_size(p->carriers)) return slot;
-    (void)raise_stateful(p, SYMBOL(value));
-    return -1;
 }

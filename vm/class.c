@@ -100,17 +100,9 @@ void *class_table_own(BtVm *vm, size_t size) {
 
 /* ---- ids and names ---- */
 
-Class *class_by_id(BtVm *vm, uint32_t id) {
-    /* acquire: pairs with the release store of the install that made the class */
-    return id < MAX_CLASSES ? atomic_load_explicit(&vm->classes->classes[id], memory_order_acquire) : NULL;
-}
+Class *class_by_id(BtVm *vm, uint32_t id) { return class_at(vm->classes, id); }
 
-Class *class_by_name(BtVm *vm, Value name) {
-    if (!value_is_symbol(name) || value_to_symbol(name) >= MAX_CLASS_SYMBOLS) return NULL;
-    /* acquire: pairs with the release store of the install */
-    uint32_t id = atomic_load_explicit(&vm->classes->by_symbol[value_to_symbol(name)], memory_order_acquire);
-    return id ? class_by_id(vm, id) : NULL;
-}
+Class *class_by_name(BtVm *vm, Value name) { return class_find(vm->classes, name); }
 
 bool class_inherits(const Class *c, const Class *ancestor) {
     for (; c; c = c->superclass)
@@ -267,29 +259,22 @@ Method *super_lookup(BtVm *vm, const Function *fn, Site *site) {
 
 /* ---- caches ---- */
 
-static uint32_t cache_slot(uint32_t dispatch_class, Value selector) {
-    return (dispatch_class * 0x9e3779b1u ^ value_to_symbol(selector) * 0x85ebca6bu) >> 20;
-}
-_Static_assert(GLOBAL_CACHE_SIZE == 1u << 12, "cache_slot yields twelve bits");
-
 Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class) {
     ClassTable *t = p->vm->classes;
-    _Atomic uint64_t *entry = &t->cache[cache_slot(dispatch_class, selector)];
-    /* acquire: pairs with the release store below; what the index names was complete then */
-    uint64_t word = atomic_load_explicit(entry, memory_order_acquire);
-    if ((uint32_t)(word >> 32) == dispatch_class && word) {
-        Method *m = &t->methods[(uint32_t)word];
-        if (m->selector == selector) return m;
-    }
+    Method *m = selector_cached(t, selector, dispatch_class);
+    if (m) return m;
     pthread_rwlock_rdlock(&t->lock);
-    Method *m = class_lookup_locked(p->vm, dispatch_class, selector);
-    if (m) atomic_store_explicit(entry, (uint64_t)dispatch_class << 32 | m->index, memory_order_release);
+    m = class_lookup_locked(p->vm, dispatch_class, selector);
+    if (m)
+        atomic_store_explicit(&t->cache[cache_slot(dispatch_class, selector)],
+                              (uint64_t)dispatch_class << 32 | m->index, memory_order_release);
     pthread_rwlock_unlock(&t->lock);
     return m;
 }
 
 void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,
                bool (*plain)(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m)) {
+    if (atomic_load_explicit(&site->word2, memory_order_relaxed)) return; /* full: no lock for nothing */
     pthread_rwlock_rdlock(&vm->classes->lock);
     if (class_lookup_locked(vm, dispatch_class, site->name) == m && plain(vm, site, dispatch_class, m)) {
         uint64_t word = (uint64_t)dispatch_class << 32 | m->index;

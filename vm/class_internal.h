@@ -35,6 +35,29 @@ struct ClassTable {
     uint64_t oom_words[16 + 24];  /* error_out_of_memory: an exception and its message, literals */
 };
 
+/* acquire in all three: pairs with the release store of the install, or of the lookup, that filled the word;
+ * what it names was complete then. */
+static inline Class *class_at(const ClassTable *t, uint32_t id) {
+    return id < MAX_CLASSES ? atomic_load_explicit(&t->classes[id], memory_order_acquire) : NULL;
+}
+static inline Class *class_find(const ClassTable *t, Value name) {
+    if (!value_is_symbol(name) || value_to_symbol(name) >= MAX_CLASS_SYMBOLS) return NULL;
+    uint32_t id = atomic_load_explicit(&t->by_symbol[value_to_symbol(name)], memory_order_acquire);
+    return id ? class_at(t, id) : NULL;
+}
+static inline uint32_t cache_slot(uint32_t dispatch_class, Value selector) {
+    return (dispatch_class * 0x9e3779b1u ^ value_to_symbol(selector) * 0x85ebca6bu) >> 20;
+}
+_Static_assert(GLOBAL_CACHE_SIZE == 1u << 12, "cache_slot yields twelve bits");
+/* What the global cache has; NULL sends the caller to selector_lookup. */
+static inline Method *selector_cached(const ClassTable *t, Value selector, uint32_t dispatch_class) {
+    uint64_t word =
+        atomic_load_explicit(&t->cache[cache_slot(dispatch_class, selector)], memory_order_acquire);
+    if ((uint32_t)(word >> 32) != dispatch_class || !word) return NULL;
+    Method *m = &t->methods[(uint32_t)word];
+    return m->selector == selector ? m : NULL;
+}
+
 /* Memory that lives as long as the VM, zeroed. Under the writer side. */
 void *class_table_own(BtVm *vm, size_t size);
 const SlotLayout *slot_layout_new(BtVm *vm, const Value *names, uint32_t count);

@@ -104,12 +104,17 @@ static NOINLINE Step prim_missing(Process *p) {
 /* Sets m to the cached method of the site, or does `miss`. acquire: pairs with the fill; the method was
  * complete then. */
 #define SITE_HIT(site, dispatch_class, miss)                                                                 \
+    const Method *m;                                                                                         \
     uint64_t word_ = atomic_load_explicit(&(site)->word, memory_order_acquire);                              \
-    if (UNLIKELY((uint32_t)(word_ >> 32) != (dispatch_class))) {                                             \
+    if (LIKELY((uint32_t)(word_ >> 32) == (dispatch_class))) {                                               \
+        m = &methods[(uint32_t)word_];                                                                       \
+    } else {                                                                                                 \
         word_ = atomic_load_explicit(&(site)->word2, memory_order_acquire);                                  \
-        if ((uint32_t)(word_ >> 32) != (dispatch_class)) miss;                                               \
-    }                                                                                                        \
-    const Method *m = &methods[(uint32_t)word_]
+        if ((uint32_t)(word_ >> 32) == (dispatch_class))                                                     \
+            m = &methods[(uint32_t)word_];                                                                   \
+        else                                                                                                 \
+            miss;                                                                                            \
+    }
 
 #define PUSH_FRAME(fn_, window, argc)                                                                        \
     do {                                                                                                     \
@@ -223,7 +228,8 @@ static Step execute(Process *p) {
 #define OP(name) label_##name:
     };
 #endif
-    const Method *const methods = p->vm->classes->methods;
+    const ClassTable *const classes = p->vm->classes;
+    const Method *const methods = classes->methods;
     const Instr *pc;
     Value *R, *limit;
     int32_t reds;

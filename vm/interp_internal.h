@@ -72,10 +72,6 @@ void frame_pop(Process *p);
 
 /* ---- carrier.c ---- */
 bool carriers_open(Process *p, Frame *frame, unsigned count); /* false = pending error. MAY_GC */
-/* Slot of carrier `index` of the running activation in p->carriers, or -1 with the error pending. */
-int64_t carrier_slot(Process *p, const Frame *frame, unsigned index);
-/* The home of a stateful block is alive and in this process. */
-bool carriers_at_home(const Process *p, Value closure);
 PrimStatus raise_stateful(Process *p, Value selector);
 
 /* ---- interp_slow.c: instructions that are more than a few lines; p->frame and pc are saved ---- */
@@ -119,6 +115,29 @@ static inline Value frame_self(const Frame *f) {
     if (f->fn->kind == FN_BLOCK)
         return value_is_closure(f->regs[0]) ? object_at(f->regs[0], CLOSURE_SELF) : V_NIL;
     return f->fn->kind == FN_SCRIPT ? V_NIL : f->regs[0];
+}
+/* Base of the carriers that a closure's home opened, or -1. */
+static inline int64_t carriers_base(const Process *p, Value closure) {
+    Value base = object_at(closure, CLOSURE_CARRIERS);
+    if (!value_is_int(base) || object_at(closure, CLOSURE_HOME_PID) != p->pid || p->carriers == V_HOLE)
+        return -1;
+    size_t at = (size_t)value_to_int(base);
+    if (at >= p->carrier_top || at + 1 >= object_size(p->carriers)) return -1;
+    return object_at(p->carriers, at + 1) == object_at(closure, CLOSURE_HOME_SERIAL) ? (int64_t)at : -1;
+}
+/* The home of a stateful block is alive and in this process. */
+static inline bool carriers_at_home(const Process *p, Value closure) {
+    return object_at(closure, CLOSURE_CARRIERS) == V_NIL || carriers_base(p, closure) >= 0;
+}
+/* Slot of carrier `index` of the running activation in p->carriers, or -1: then raise_stateful is due. */
+static inline int64_t carrier_slot(const Process *p, const Frame *frame, unsigned index) {
+    int64_t base = -1;
+    if (frame->flags & FRAME_CARRIERS)
+        base = (int64_t)p->carrier_top - frame->carriers - 1;
+    else if (frame->fn->kind == FN_BLOCK && value_is_closure(frame->regs[0]))
+        base = carriers_base(p, frame->regs[0]);
+    int64_t slot = base + 1 + index;
+    return base >= 0 && slot < p->carrier_top && (size_t)slot + 1 < object_size(p->carriers) ? slot : -1;
 }
 /* Dispatch class with class objects on the fast path: class-side self-sends are as hot as any. */
 static inline uint32_t fast_dispatch_class(Value v) {
