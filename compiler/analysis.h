@@ -179,7 +179,7 @@ typedef struct Analysis {
     NameMap selectors; /* -> SelectorInfo */
     NameMap classes;   /* -> ClassInfo */
     NameMap slots;     /* -> NameSlot */
-    struct {
+    struct WellKnown {
 #define WELL_KNOWN(field, text) const char *field;
 #include "compiler/well_known.def"
 #undef WELL_KNOWN
@@ -270,5 +270,8 @@ Diag *report(Analysis *a, DiagSeverity severity, const char *category, Span span
     __attribute__((format(printf, 5, 6)));
 void expect_push(Analysis *a, const Node *expect);
 void expect_pop(Analysis *a, uint32_t count);
+
+/* Has the workspace given this name to a value (`Workspace bind:as:`)? */
+bool facts_shared_name(const Analysis *a, const char *name);
 
 #endif

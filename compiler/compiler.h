@@ -25,6 +25,8 @@ typedef struct {
     /* Does the class (or its chain) define this selector on this side? flags: METHOD_*. */
     bool (*find_method)(void *context, const char *class_name, const char *selector, bool class_side,
                         uint8_t *flags);
+    /* Is it a name that the workspace shares (`Workspace bind:as:`)? NULL: there are none. */
+    bool (*has_shared_name)(void *context, const char *name);
 } CompilerWorld;
 
 typedef struct {

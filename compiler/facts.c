@@ -26,6 +26,7 @@ static void visit_ident(Analysis *a, Node *node) {
             return;
         }
         if (name == a->names.nil || name == a->names.true_ || name == a->names.false_) return;
+        if (a->fn->home->script && facts_shared_name(a, name)) return;
         if (!a->fn->home->script || !a->options->session || name == a->names.underscore) {
             facts_undefined(a, name, node->span);
             return;
@@ -46,9 +47,10 @@ static void visit_ident(Analysis *a, Node *node) {
 static void visit_class_ref(Analysis *a, Node *node) {
     const char *name = node->as.class_ref.name;
     ClassInfo *c = class_find(a, name);
-    node->facts = c->known ? c : NULL;
+    bool shared = facts_shared_name(a, name) && (a->fn->home->script || !c->known);
+    node->facts = c->known && !shared ? c : NULL;
     if (c->known || name == a->names.Transcript || name == a->names.Workspace || name == a->names.Beamtalk ||
-        name == a->names.Erlang || !a->options->world.find_class)
+        name == a->names.Erlang || !a->options->world.find_class || shared)
         return;
     report(a, DIAG_WARNING, "unresolved_class", node->span, "Unresolved class `%s`", name);
 }

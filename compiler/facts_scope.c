@@ -62,6 +62,11 @@ static bool in_session(const Analysis *a, const char *name) {
     return false;
 }
 
+bool facts_shared_name(const Analysis *a, const char *name) {
+    const CompilerWorld *w = &a->options->world;
+    return w->has_shared_name && w->has_shared_name(w->context, name);
+}
+
 /* Session variables have one root scope that no inner scope can end. */
 Var *facts_declare_binding(Analysis *a, const char *name, Span span) {
     void **at = name_map_slot(&a->binding_map, a->arena, name);

@@ -62,32 +62,51 @@ static IrAtom lower_interp(Lower *l, const Node *node) {
 
 /* ---- names and fields ---- */
 
-static IrAtom lower_ident(Lower *l, const Node *node) {
-    if (node->facts) return lower_read(l, node->facts, node->span);
-    const char *name = node->as.name;
-    if (name == l->a->names.self) return lower_self(l, node->span);
-    if (name == l->a->names.true_) return ATOM(ATOM_TRUE, 0);
-    if (name == l->a->names.false_) return ATOM(ATOM_FALSE, 0);
-    return NIL_ATOM;
-}
-
 static IrAtom lower_class_name(Lower *l, const char *name, Span span) {
     return lower_bind0(l, IR_CLASS, lower_symbol(l, name), span);
 }
 
 /* Names of the workspace that are no classes: each is what its class answers to `__global`. */
-static const char *global_class(const Lower *l, const Node *ref) {
-    if (ref->facts) return NULL; /* a class of this name */
-    return ref->as.class_ref.name == l->a->names.Transcript ? l->a->names.TranscriptStream : NULL;
+static const char *global_class(const Lower *l, const char *name) {
+    const struct WellKnown *n = &l->a->names;
+    return name == n->Transcript  ? n->TranscriptStream
+           : name == n->Workspace ? n->WorkspaceInterface
+           : name == n->Beamtalk  ? n->BeamtalkInterface
+                                  : NULL;
+}
+
+/* A name that `Workspace bind:as:` made: looked up each time. */
+static IrAtom lower_shared_name(Lower *l, const char *name, Span span) {
+    IrAtom *operands = lower_atoms(l, 2);
+    operands[0] = lower_class_name(l, l->a->names.WorkspaceInterface, span);
+    operands[1] = lower_bind0(l, IR_CONST, lower_symbol(l, name), span);
+    return lower_bind(l, IR_SEND, operands, 2, lower_symbol(l, l->a->names.named), SITE_LITERAL_CLASS, span);
+}
+
+static bool is_class_name(const Lower *l, const Node *ref) {
+    const char *name = ref->as.class_ref.name;
+    return ref->facts || !(global_class(l, name) || facts_shared_name(l->a, name));
 }
 
 static IrAtom lower_class_ref(Lower *l, const Node *node) {
-    const char *keeper = global_class(l, node);
-    if (!keeper) return lower_class_name(l, node->as.class_ref.name, node->span);
+    const char *name = node->as.class_ref.name, *keeper = global_class(l, name);
+    if (is_class_name(l, node)) return lower_class_name(l, name, node->span);
+    if (!keeper) return lower_shared_name(l, name, node->span);
     IrAtom *operands = lower_atoms(l, 1);
     operands[0] = lower_class_name(l, keeper, node->span);
     return lower_bind(l, IR_SEND, operands, 1, lower_symbol(l, l->a->names.global), SITE_LITERAL_CLASS,
                       node->span);
+}
+
+static IrAtom lower_ident(Lower *l, const Node *node) {
+    if (node->facts) return lower_read(l, node->facts, node->span);
+    const char *name = node->as.name;
+    const struct WellKnown *n = &l->a->names;
+    if (name == n->self) return lower_self(l, node->span);
+    if (name == n->true_) return ATOM(ATOM_TRUE, 0);
+    if (name == n->false_) return ATOM(ATOM_FALSE, 0);
+    if (name == n->nil || !facts_shared_name(l->a, name)) return NIL_ATOM;
+    return lower_shared_name(l, name, node->span);
 }
 
 /* A home that blocks may be away from: actor state or a class variable. */
@@ -148,7 +167,7 @@ static IrOp send_op(const Lower *l, const Node *receiver, const SelectorInfo *in
     *flags = 0;
     if (r->kind == AST_SUPER) return IR_SENDSUPER;
     if (is_self_name(l->a, r)) return IR_SENDSELF;
-    if (r->kind == AST_CLASS_REF && !global_class(l, r)) {
+    if (r->kind == AST_CLASS_REF && is_class_name(l, r)) {
         const FnFacts *home = l->fn->facts->home;
         *flags = SITE_LITERAL_CLASS;
         if (!home->class_side || r->as.class_ref.name != home->class_name) return IR_SEND;

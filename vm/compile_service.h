@@ -8,10 +8,8 @@
 
 typedef struct BtVm BtVm;
 typedef struct {
-    /* Source text to a verified, emitted unit, or NULL with diagnostics. bindings: names of session variables
-     * that exist. */
-    BcUnit *(*compile)(BtVm *vm, const char *name, const char *source, size_t length, const BcText *bindings,
-                       uint32_t binding_count, DiagList *diags);
+    /* Definitions as source text to a verified, emitted unit, or NULL with diagnostics. */
+    BcUnit *(*compile)(BtVm *vm, const char *name, const char *source, size_t length, DiagList *diags);
     /* One method text for a class (compile:source:, ClassBuilder). */
     BcUnit *(*compile_method)(BtVm *vm, const char *class_name, bool class_side, const char *source,
                               size_t length, DiagList *diags);

@@ -149,6 +149,15 @@ bool process_class_of(BtVm *vm, Value pid, uint32_t *class_id) {
     return link_is_alive(word128_peek(p->link.word).low, pid_generation(pid));
 }
 
+void process_each(BtVm *vm, void (*visit)(Value pid, uint32_t class_id, void *context), void *context) {
+    Process *p;
+    for (uint32_t slot = 0; (p = process_by_slot(vm, slot)) != NULL; slot++) {
+        Value pid = value_from_pid(slot, link_generation(word128_peek(p->link.word).low));
+        uint32_t class_id;
+        if (process_class_of(vm, pid, &class_id)) visit(pid, class_id, context);
+    }
+}
+
 /* ---- birth ---- */
 
 static void init_owner_part(BtVm *vm, Process *p, const SpawnOptions *options, uint32_t generation) {

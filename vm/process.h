@@ -115,6 +115,7 @@ struct Process {
     uint32_t
         init_next; /* class process: next class variable whose initial value is to be computed (vm/serve.c) */
     Value dictionary; /* process dictionary (a Dictionary), nil if empty */
+    uint64_t session; /* evaluation: number of its session (vm/workspace.h), else 0 */
     uint64_t reductions_total;
     /* --- cross-thread: state word, mailbox, links (vm/mailbox.h, vm/sched.h) --- */
     ProcessLink link;

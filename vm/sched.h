@@ -56,6 +56,9 @@ bool process_start_watching(Process *from, Value target, Value callable, Value s
 /* The process behind a pid if it is the same generation, else NULL. The pointer stays valid (type-stable);
  * its life does not. */
 Process *process_by_pid(BtVm *vm, Value pid);
+/* Visits every process that lives and serves a class or an actor of it, with that class's id. Processes come
+ * and go meanwhile. */
+void process_each(BtVm *vm, void (*visit)(Value pid, uint32_t class_id, void *context), void *context);
 /* How many live now. */
 uint32_t process_count(BtVm *vm);
 bool process_is_alive(BtVm *vm, Value pid);

@@ -6,6 +6,7 @@
 #include "vm/alloc.h"
 #include "vm/io.h"
 #include "vm/vm.h"
+#include "vm/workspace.h"
 
 #define DEFAULT_MAX_SYMBOLS 1000000u
 #define DEFAULT_STACK_LIMIT_WORDS (((size_t)512 << 20) / sizeof(Value))
@@ -39,7 +40,7 @@ BtVm *vm_new(const VmConfig *config) {
     vm->io_context = config->io_context;
     read_stress_switches(vm);
     vm->symbols = symbols_new();
-    bool whole = vm->symbols && class_table_new(vm) && io_new(vm) &&
+    bool whole = vm->symbols && class_table_new(vm) && workspace_new(vm) && io_new(vm) &&
                  sched_init(vm, config->schedulers, config->seeded, config->seed);
     if (!whole) return vm_free(vm), NULL;
     return vm;
@@ -51,6 +52,7 @@ void vm_free(BtVm *vm) {
     io_stop(vm);    /* ... and no completion is on its way, before memory goes */
     sched_shutdown(vm);
     io_free(vm);
+    workspace_free(vm);
     if (vm->classes) class_table_free(vm);
     if (vm->symbols) symbols_free(vm->symbols);
     mem_free(vm);

@@ -28,7 +28,7 @@ struct BtVm {
                 size_t length); /* program output; NULL = stdout, buffered */
     void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL = stderr */
     void *io_context;
-    struct Workspace *workspace; /* sessions, globals (vm/api) */
+    struct Workspace *workspace; /* sessions and shared names: vm/workspace.h */
 };
 
 /* vm/vm.c. What bt_vm_new hands down; zero = default everywhere. */

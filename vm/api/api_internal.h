@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "vm/alloc.h"
 #include "vm/vm.h"
+#include "vm/workspace.h"
 
 struct bt_vm {
     BtVm *core;
@@ -18,17 +19,12 @@ typedef struct {
     Value value;
 } Kept;
 
-typedef struct {
-    char *name;
-    uint32_t length;
-    Kept kept;
-} Binding;
-
 struct bt_session {
     bt_vm *vm;
     pthread_mutex_t lock; /* one evaluation at a time; never held by a scheduler */
-    Binding *bindings;
-    uint32_t binding_count, binding_capacity;
+    Session *core;
+    _Atomic uint64_t running; /* pid Value of the process that evaluates, else nil */
+    _Atomic bool interrupted; /* bt_session_interrupt came during this evaluation */
 };
 
 struct bt_result {
@@ -45,6 +41,10 @@ World *world_new(BtVm *vm);
 void world_free(World *world);
 CompilerWorld world_interface(World *world);
 
+/* vm/api/session.c: what names_list answered, as the compiler takes it, in the memory of `texts`; mem_free.
+ */
+BcText *binding_names(const char *texts, uint32_t count);
+
 /* vm/api/result.c */
 bt_result *result_new(bt_status status);
 char *text_dup(const char *bytes, size_t length);
@@ -55,6 +55,7 @@ void result_set_error(bt_result *result, BtVm *vm, Value exception);
 
 /* vm/api/run_process.c: runs a callable or a send in a process of its own and waits. */
 typedef struct {
+    bt_session *session; /* whose evaluation it is */
     size_t heap_limit_words, stack_limit_words;
     int64_t deadline_ms;
     bool main_process;
@@ -63,7 +64,5 @@ typedef enum { RAN_VALUE, RAN_ERROR, RAN_NLR, RAN_KILLED, RAN_TIMEOUT, RAN_NO_ME
 RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
                     unsigned argc, Kept *out);
 void kept_free(BtVm *vm, Kept *kept);
-/* A copy that stands alone; false: no memory. */
-bool kept_copy(BtVm *vm, Value term, Kept *out);
 
 #endif

@@ -6,15 +6,10 @@
 extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
 
 static BcUnit *service_compile(BtVm *vm, const char *name, const char *source, size_t length,
-                               const BcText *bindings, uint32_t binding_count, DiagList *diags) {
+                               DiagList *diags) {
     World *world = world_new(vm);
     if (!world) return NULL;
-    CompileOptions options = {.name = name,
-                              .script = true,
-                              .session = true,
-                              .bindings = bindings,
-                              .binding_count = binding_count,
-                              .world = world_interface(world)};
+    CompileOptions options = {.name = name, .world = world_interface(world)};
     BcUnit *unit = compile_source(&options, source, length, diags);
     world_free(world);
     return unit;

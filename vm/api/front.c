@@ -1,5 +1,7 @@
 /* See front.h. */
 #include "vm/api/front.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include "vm/api/api_internal.h"
 
 static CompileOptions options_for(World *world, const char *name) {
@@ -22,4 +24,33 @@ BcUnit *front_compile(bt_vm *vm, const char *name, const char *source, size_t le
     BcUnit *unit = compile_source(&options, source, length, diags);
     world_free(world);
     return unit;
+}
+
+bool front_listing(bt_session *session, const char *source, size_t length, DiagList *diags, char **text) {
+    BtVm *vm = session->vm->core;
+    World *world = world_new(vm);
+    uint32_t count;
+    char *texts = names_list(vm, session->core->id, &count);
+    BcText *names = binding_names(texts, count);
+    *text = NULL;
+    if (world && names) {
+        CompileOptions options = {.name = "input",
+                                  .script = true,
+                                  .session = true,
+                                  .bindings = names,
+                                  .binding_count = count,
+                                  .world = world_interface(world)};
+        IrUnit *ir = compile_to_ir(&options, source, length, diags);
+        BcUnit *bc = ir ? compile_source(&options, source, length, diags) : NULL;
+        char *ir_text = ir ? ir_print(ir) : NULL, *bc_text = bc ? bc_disassemble(bc) : NULL;
+        if (ir_text && bc_text && asprintf(text, "%s\n%s", ir_text, bc_text) < 0) *text = NULL;
+        free(ir_text);
+        free(bc_text);
+        if (ir) ir_unit_free(ir);
+        if (bc) bc_unit_free(bc);
+    }
+    mem_free(names);
+    mem_free(texts);
+    world_free(world);
+    return *text != NULL;
 }

@@ -9,5 +9,7 @@
 /* Analyses one source text as `run` would. NULL: errors, in diags. */
 IrUnit *front_compile_to_ir(bt_vm *vm, const char *name, const char *source, size_t length, DiagList *diags);
 BcUnit *front_compile(bt_vm *vm, const char *name, const char *source, size_t length, DiagList *diags);
+/* ThreadedIr and bytecode of one input of a session, as text (free); false: errors, in diags. */
+bool front_listing(bt_session *session, const char *source, size_t length, DiagList *diags, char **text);
 
 #endif

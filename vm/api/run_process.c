@@ -7,13 +7,6 @@ void kept_free(BtVm *vm, Kept *kept) {
     *kept = (Kept){.value = V_NIL};
 }
 
-bool kept_copy(BtVm *vm, Value term, Kept *out) {
-    *out = (Kept){.value = term};
-    if (!value_is_ptr(term)) return true;
-    out->fragment = term_copy(vm, &term, 1, &out->value);
-    return out->fragment != NULL;
-}
-
 static RanKind ran_kind(ReplyKind kind) {
     switch (kind) {
     case REPLY_VALUE: return RAN_VALUE;
@@ -39,7 +32,13 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     Process *p = process_new(vm, &options);
     if (!p) return mem_free(completion), RAN_NO_MEMORY;
     Value pid = p->pid;
-    if (!process_start(p, NULL, callable, selector, args, argc)) return mem_free(completion), RAN_NO_MEMORY;
+    p->session = limits->session->core->id;
+    atomic_store(&limits->session->running, pid);
+    if (!process_start(p, NULL, callable, selector, args, argc)) {
+        atomic_store(&limits->session->running, V_NIL);
+        return mem_free(completion), RAN_NO_MEMORY;
+    }
+    if (atomic_load(&limits->session->interrupted)) process_exit_signal(vm, pid, SYMBOL(killed), true);
     int64_t deadline_us = limits->deadline_ms > 0 ? vm_now_us(vm) + limits->deadline_ms * 1000 : -1;
     bool ended = sched_wait_for(vm, pid, deadline_us);
     bool timed_out = !ended;
@@ -47,6 +46,7 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
         process_exit_signal(vm, pid, SYMBOL(killed), true);
         sched_wait_for(vm, pid, -1);
     }
+    atomic_store(&limits->session->running, V_NIL);
     RanKind kind = RAN_KILLED;
     if (atomic_load_explicit(&completion->done, memory_order_acquire)) {
         kind = ran_kind(completion->reply.kind);

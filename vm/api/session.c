@@ -10,61 +10,38 @@ bt_session *bt_session_new(bt_vm *vm) {
     bt_session *s = mem_zalloc(sizeof *s);
     if (!s) return NULL;
     s->vm = vm;
-    if (pthread_mutex_init(&s->lock, NULL) != 0) return mem_free(s), NULL;
-    return s;
-}
-
-static void bindings_drop(bt_session *s) {
-    for (uint32_t i = 0; i < s->binding_count; i++) {
-        mem_free(s->bindings[i].name);
-        kept_free(s->vm->core, &s->bindings[i].kept);
-    }
-    s->binding_count = 0;
+    s->core = session_open(vm->core);
+    if (!s->core) return mem_free(s), NULL;
+    atomic_init(&s->running, V_NIL);
+    if (pthread_mutex_init(&s->lock, NULL) == 0) return s;
+    session_close(vm->core, s->core);
+    mem_free(s);
+    return NULL;
 }
 
 void bt_session_clear(bt_session *s) {
-    if (!s) return;
-    pthread_mutex_lock(&s->lock);
-    bindings_drop(s);
-    pthread_mutex_unlock(&s->lock);
+    if (s) names_clear(s->vm->core, s->core->id);
 }
 
 void bt_session_free(bt_session *s) {
     if (!s) return;
-    bindings_drop(s);
-    mem_free(s->bindings);
+    session_close(s->vm->core, s->core);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
 }
 
-static Binding *binding_find(bt_session *s, const char *name, uint32_t length) {
-    for (uint32_t i = 0; i < s->binding_count; i++)
-        if (s->bindings[i].length == length && memcmp(s->bindings[i].name, name, length) == 0)
-            return &s->bindings[i];
-    return NULL;
+void bt_session_interrupt(bt_session *s) {
+    if (!s) return;
+    /* seq_cst, here and in run_process: of a start and an interrupt at once, one sees the other */
+    atomic_store(&s->interrupted, true);
+    Value pid = atomic_load(&s->running);
+    if (pid != V_NIL) process_exit_signal(s->vm->core, pid, SYMBOL(killed), true);
 }
 
-static bool binding_set(bt_session *s, const char *name, uint32_t length, Value value) {
-    Kept kept;
-    if (!kept_copy(s->vm->core, value, &kept)) return false;
-    Binding *b = binding_find(s, name, length);
-    if (!b && s->binding_count == s->binding_capacity) {
-        uint32_t capacity = s->binding_capacity ? s->binding_capacity * 2 : 16;
-        Binding *grown = mem_realloc(s->bindings, capacity * sizeof *grown);
-        if (!grown) return kept_free(s->vm->core, &kept), false;
-        s->bindings = grown;
-        s->binding_capacity = capacity;
-    }
-    if (b) {
-        kept_free(s->vm->core, &b->kept);
-    } else {
-        char *copy = text_dup(name, length);
-        if (!copy) return kept_free(s->vm->core, &kept), false;
-        b = &s->bindings[s->binding_count++];
-        *b = (Binding){.name = copy, .length = length};
-    }
-    b->kept = kept;
-    return true;
+static bool binding_set(bt_session *s, const char *name, size_t length, Value value) {
+    BtVm *vm = s->vm->core;
+    SharedTerm *term = shared_term_new(vm, value);
+    return term && name_put(vm, s->core->id, name, length, term);
 }
 
 /* ---- compiling and installing one input ---- */
@@ -76,23 +53,32 @@ typedef struct {
     CodeUnit *unit;
 } Evaluation;
 
+BcText *binding_names(const char *texts, uint32_t count) {
+    BcText *names = mem_alloc((count + 1) * sizeof *names);
+    for (uint32_t i = 0; names && i < count; i++) {
+        names[i] = (BcText){texts, (uint32_t)strlen(texts)};
+        texts += names[i].length + 1;
+    }
+    return names;
+}
+
 static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     bt_session *s = e->session;
-    BcText *names = mem_alloc((s->binding_count + 1) * sizeof *names);
+    uint32_t name_count;
+    char *texts = names_list(s->vm->core, s->core->id, &name_count);
+    BcText *names = binding_names(texts, name_count);
     World *world = world_new(s->vm->core);
     BcUnit *bc = NULL;
     DiagList diags;
     diag_list_init(&diags);
     if (names && world) {
-        for (uint32_t i = 0; i < s->binding_count; i++)
-            names[i] = (BcText){s->bindings[i].name, s->bindings[i].length};
         CompileOptions options = {.name = e->options->name ? e->options->name : "eval",
                                   .script = true,
                                   .session = !e->options->main_process,
                                   .spoil_methods = e->options->spoil_methods != 0,
                                   .refuse_empty = !e->options->main_process && !e->options->load_only,
                                   .bindings = names,
-                                  .binding_count = s->binding_count,
+                                  .binding_count = name_count,
                                   .world = world_interface(world)};
         bc = compile_source(&options, source, length, &diags);
     }
@@ -111,6 +97,7 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     diag_list_free(&diags);
     world_free(world);
     mem_free(names);
+    mem_free(texts);
     return bc;
 }
 
@@ -148,8 +135,10 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
 
 /* ---- running ---- */
 
-static RunLimits limits_of(const bt_eval_options *o) {
-    return (RunLimits){.heap_limit_words = o->heap_limit_bytes / sizeof(Value),
+static RunLimits limits_of(Evaluation *e) {
+    const bt_eval_options *o = e->options;
+    return (RunLimits){.session = e->session,
+                       .heap_limit_words = o->heap_limit_bytes / sizeof(Value),
                        .stack_limit_words = o->stack_limit_bytes / sizeof(Value),
                        .deadline_ms = o->deadline_ms,
                        .main_process = o->main_process || o->ignore_link_exits};
@@ -160,6 +149,7 @@ static bt_status status_of(Evaluation *e, RanKind kind, const Kept *answer) {
     int exit_status = atomic_load_explicit(&vm->exit_status, memory_order_acquire);
     if (exit_status >= 0) return e->result->exit_status = exit_status, BT_EXIT;
     if (atomic_load_explicit(&vm->failed, memory_order_relaxed)) return BT_VM_FAILED;
+    if (kind == RAN_KILLED && atomic_load(&e->session->interrupted)) return BT_INTERRUPTED;
     switch (kind) {
     case RAN_VALUE: return BT_OK;
     case RAN_ERROR:
@@ -173,7 +163,7 @@ static bt_status status_of(Evaluation *e, RanKind kind, const Kept *answer) {
 
 static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
     BtVm *vm = e->session->vm->core;
-    RunLimits limits = limits_of(e->options);
+    RunLimits limits = limits_of(e);
     limits.main_process = true;
     if (!limits.deadline_ms) limits.deadline_ms = 30000;
     Kept answer;
@@ -191,15 +181,53 @@ static void render(Evaluation *e, Value value) {
     e->result->repl_text = sent_text(e, value, "__replShown");
 }
 
-/* A script's answer is a Tuple: the value, then the final value of each session variable it names (the hole:
- * never assigned). */
-static bt_status take_answer(Evaluation *e, Value tuple) {
+/* The session variables of a unit as they were when it started. */
+typedef struct {
+    SharedTerm **terms;
+    uint64_t *versions;
+    Value *args;
+} Variables;
+
+static bool variables_take(Evaluation *e, Variables *v) {
     const BcUnit *bc = e->unit->bc;
+    bt_session *s = e->session;
+    size_t n = bc->binding_count + 1u;
+    v->terms = mem_zalloc(n * sizeof *v->terms);
+    v->versions = mem_zalloc(n * sizeof *v->versions);
+    v->args = mem_alloc(n * sizeof *v->args);
+    if (!v->terms || !v->versions || !v->args) return false;
+    for (uint32_t i = 0; i < bc->binding_count; i++) {
+        v->terms[i] = name_get(s->vm->core, s->core->id, bc->bindings[i].bytes, bc->bindings[i].length,
+                               &v->versions[i]);
+        v->args[i] = v->terms[i] ? v->terms[i]->value : V_HOLE;
+    }
+    return true;
+}
+
+static void variables_drop(Evaluation *e, Variables *v) {
+    for (uint32_t i = 0; v->terms && i < e->unit->bc->binding_count; i++)
+        shared_term_release(e->session->vm->core, v->terms[i]);
+    mem_free(v->terms);
+    mem_free(v->versions);
+    mem_free(v->args);
+}
+
+/* A script's answer is a Tuple: the value, then the final value of each session variable it names (the hole:
+ * never assigned). One that was stored or removed by its name meanwhile (`Session current bindings`) is left
+ * alone. */
+static bt_status take_answer(Evaluation *e, const Variables *v, Value tuple) {
+    const BcUnit *bc = e->unit->bc;
+    bt_session *s = e->session;
     if (!value_is_kind(tuple, KIND_TUPLE) || object_size(tuple) < bc->binding_count + 2)
         return BT_RUNTIME_ERROR;
     for (uint32_t i = 0; i < bc->binding_count; i++) {
-        Value v = object_at(tuple, i + 2);
-        if (v != V_HOLE && !binding_set(e->session, bc->bindings[i].bytes, bc->bindings[i].length, v))
+        Value value = object_at(tuple, i + 2);
+        const BcText *name = &bc->bindings[i];
+        uint64_t version;
+        if (value == V_HOLE) continue;
+        shared_term_release(s->vm->core,
+                            name_get(s->vm->core, s->core->id, name->bytes, name->length, &version));
+        if (version == v->versions[i] && !binding_set(s, name->bytes, name->length, value))
             return BT_NO_MEMORY;
     }
     render(e, object_at(tuple, 1));
@@ -234,24 +262,20 @@ static bt_status run_script(Evaluation *e) {
     closure[0] = header_make(CLASS_ID_Block, KIND_CLOSURE, 0, CLOSURE_CAPTURES);
     closure[CLOSURE_FN] = (uint64_t)(uintptr_t)&e->unit->functions[bc->script];
     closure[CLOSURE_HOME_SERIAL] = value_from_int(0);
-    Value *args = mem_alloc((bc->binding_count + 1) * sizeof *args);
-    if (!args) return BT_NO_MEMORY;
-    for (uint32_t i = 0; i < bc->binding_count; i++) {
-        Binding *b = binding_find(e->session, bc->bindings[i].bytes, bc->bindings[i].length);
-        args[i] = b ? b->kept.value : V_HOLE;
-    }
-    RunLimits limits = limits_of(e->options);
+    Variables variables = {0};
+    if (!variables_take(e, &variables)) return variables_drop(e, &variables), BT_NO_MEMORY;
+    RunLimits limits = limits_of(e);
     Kept answer;
     /* Those that have a value are the first, and the compiler refuses more of them than a message holds. */
     unsigned argc = bc->binding_count < BC_MAX_ARGS ? bc->binding_count : BC_MAX_ARGS;
-    RanKind kind =
-        run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL, args, argc, &answer);
+    RanKind kind = run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL,
+                               variables.args, argc, &answer);
     bt_status status = status_of(e, kind, &answer);
-    if (status == BT_OK) status = take_answer(e, answer.value);
+    if (status == BT_OK) status = take_answer(e, &variables, answer.value);
     if (status == BT_RUNTIME_ERROR && answer.value != V_NIL)
         binding_set(e->session, "_error", 6, answer.value);
     kept_free(e->session->vm->core, &answer);
-    mem_free(args);
+    variables_drop(e, &variables);
     return status;
 }
 
@@ -268,6 +292,7 @@ bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, con
     Evaluation e = {.session = session, .options = options_or_default(options), .result = result_new(BT_OK)};
     if (!e.result) return BT_NO_MEMORY;
     pthread_mutex_lock(&session->lock);
+    atomic_store(&session->interrupted, false);
     BcUnit *bc = compile_input(&e, source, length);
     bt_status status = bc ? install_input(&e, bc) : compile_failure(&e, "compile_error", "out of memory");
     if (status == BT_OK && !e.options->load_only) status = run_script(&e);
@@ -333,7 +358,8 @@ bt_status bt_vm_send_class(bt_session *session, const char *class_name, const ch
         return mem_free(block), bt_result_free(e.result), BT_NO_MEMORY;
     if (symbol_arity(vm, symbol) > 1) return mem_free(block), bt_result_free(e.result), BT_MISUSE;
     pthread_mutex_lock(&session->lock);
-    RunLimits limits = limits_of(e.options);
+    atomic_store(&session->interrupted, false);
+    RunLimits limits = limits_of(&e);
     Kept answer;
     RanKind kind = run_process(vm, &limits, class_value, symbol, &list, symbol_arity(vm, symbol), &answer);
     e.result->status = status_of(&e, kind, &answer);

@@ -69,6 +69,16 @@ static bool find_method(void *context, const char *class_name, const char *selec
     return true;
 }
 
+static bool has_shared_name(void *context, const char *name) {
+    World *w = context;
+    SharedTerm *term = name_get(w->vm, WORKSPACE_GLOBALS, name, strlen(name), NULL);
+    shared_term_release(w->vm, term);
+    return term != NULL;
+}
+
 CompilerWorld world_interface(World *w) {
-    return (CompilerWorld){.context = w, .find_class = find_class, .find_method = find_method};
+    return (CompilerWorld){.context = w,
+                           .find_class = find_class,
+                           .find_method = find_method,
+                           .has_shared_name = has_shared_name};
 }

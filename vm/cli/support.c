@@ -114,6 +114,7 @@ int report_failure(const bt_result *result, bool verbose) {
     case BT_NO_MEMORY:
     case BT_VM_FAILED: return fail("out of memory");
     case BT_TIMEOUT: return fail("the time limit passed");
+    case BT_INTERRUPTED: return print_text("Interrupted"), 1;
     case BT_MISUSE: return fail("internal error: misuse of the interface");
     case BT_RUNTIME_ERROR: break;
     }

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "compiler/input_complete.h"
+#include "vm/cli/meta.h"
 #include "vm/cli/test_run.h"
 
 typedef struct {
     TestRun *run;
     bt_session *session;
+    Meta meta;
     const char *path;
     char *rest;    /* lines not read yet */
     unsigned line; /* number of the line read last */
@@ -76,28 +78,53 @@ static char *decoded(const char *text) {
     return copy;
 }
 
-static bool error_matches(const bt_result *r, bt_status status, const char *wanted) {
-    const char *kind = bt_result_error_kind(r), *message = bt_result_error_message(r),
-               *diagnostics = bt_result_diagnostics(r);
+/* What an expression or a meta command came to. */
+typedef struct {
+    bt_status status;
+    const char *shown, *kind, *message, *diagnostics;
+} Outcome;
+
+static Outcome outcome_of(bt_status status, const bt_result *r) {
+    return (Outcome){.status = status,
+                     .shown = bt_result_shown(r),
+                     .kind = bt_result_error_kind(r),
+                     .message = bt_result_error_message(r),
+                     .diagnostics = bt_result_diagnostics(r)};
+}
+
+static bool error_matches(const Outcome *o, const char *wanted) {
+    const char *kind = o->kind, *message = o->message;
     if (!*wanted) return true;
     if (kind && !strcmp(kind, wanted)) return true;
     if (kind && !strcmp(kind, "type_error") && !strcmp(wanted, "badarith")) return true;
     if (kind && !strcmp(kind, "argument_error") && !strcmp(wanted, "badarg")) return true;
-    if (status == BT_COMPILE_ERROR && !strcmp(wanted, "compile_error")) return true;
-    return (message && strstr(message, wanted)) || strstr(diagnostics, wanted);
+    if (o->status == BT_COMPILE_ERROR && !strcmp(wanted, "compile_error")) return true;
+    return (message && strstr(message, wanted)) || strstr(o->diagnostics, wanted);
 }
 
-static bool holds(const bt_result *r, bt_status status, const char *expected) {
+/* One of the items of a comma-separated list. */
+static bool includes(const char *list, const char *item) {
+    size_t n = strlen(item);
+    for (; *list; list += strspn(list, ", ")) {
+        size_t length = strcspn(list, ",");
+        if (length == n && !strncmp(list, item, n)) return true;
+        list += length;
+    }
+    return n == 0;
+}
+
+static bool holds(const Outcome *o, const char *expected) {
+    bt_status status = o->status;
     if (!strncmp(expected, "ERROR:", 6))
-        return status != BT_OK && error_matches(r, status, expected + 6 + strspn(expected + 6, " "));
+        return status != BT_OK && error_matches(o, expected + 6 + strspn(expected + 6, " "));
     if (!strncmp(expected, "WARNING:", 8))
-        return status == BT_OK && strstr(bt_result_diagnostics(r), expected + 8 + strspn(expected + 8, " "));
+        return status == BT_OK && strstr(o->diagnostics, expected + 8 + strspn(expected + 8, " "));
     if (!strncmp(expected, "NO-WARNING:", 11))
-        return status == BT_OK &&
-               !strstr(bt_result_diagnostics(r), expected + 11 + strspn(expected + 11, " "));
+        return status == BT_OK && !strstr(o->diagnostics, expected + 11 + strspn(expected + 11, " "));
     if (status != BT_OK) return false;
     if (!strcmp(expected, "_")) return true;
-    const char *shown = bt_result_shown(r) ? bt_result_shown(r) : "";
+    const char *shown = o->shown ? o->shown : "";
+    if (!strncmp(expected, "INCLUDES:", 9)) return includes(shown, expected + 9 + strspn(expected + 9, " "));
     char *got = strdup(shown), *plain = decoded(expected);
     bool ok = got && plain && (text_matches(expected, trim(got)) || text_matches(plain, shown));
     free(got);
@@ -107,18 +134,16 @@ static bool holds(const bt_result *r, bt_status status, const char *expected) {
 
 /* ---- running ---- */
 
-static void report(Script *s, const char *expression, const char *expected, bt_status status,
-                   const bt_result *r) {
+static void report(Script *s, const char *expression, const char *expected, const Outcome *o) {
     char *name, *message = NULL;
     if (asprintf(&name, "%s:%u `%s`", s->path, s->line, expression) < 0) return;
     for (char *c = name; *c; c++)
         if (*c == '\n' || *c == '#') *c = ' ';
-    const char *got = status == BT_OK ? bt_result_shown(r) : bt_result_error_message(r);
-    bool ok = holds(r, status, expected);
-    if (!ok && asprintf(&message, "  expected: %s\n  %s %s%s%s", expected,
-                        status == BT_OK ? "got:     " : "crashed: ", got ? got : "(no text)",
-                        status != BT_OK && bt_result_error_kind(r) ? " / " : "",
-                        status != BT_OK && bt_result_error_kind(r) ? bt_result_error_kind(r) : "") < 0)
+    bool fine = o->status == BT_OK;
+    const char *got = fine ? o->shown : o->message, *kind = fine ? NULL : o->kind;
+    bool ok = holds(o, expected);
+    if (!ok && asprintf(&message, "  expected: %s\n  %s %s%s%s", expected, fine ? "got:     " : "crashed: ",
+                        got ? got : "(no text)", kind ? " / " : "", kind ? kind : "") < 0)
         message = NULL;
     report_test(&s->run->report, name, ok ? TEST_PASSED : TEST_FAILED, message);
     free(name);
@@ -147,10 +172,11 @@ static void directive(Script *s, char *line) {
     if (wanted) *wanted = 0, wanted = trim(wanted + 2), path = trim(path);
     bt_result *r = NULL;
     bt_status status = load_path(s, path, &r);
+    Outcome o = outcome_of(status, r);
     if (error)
         report_test(&s->run->report, path,
-                    status != BT_OK && r && error_matches(r, status, wanted ? wanted : "") ? TEST_PASSED
-                                                                                           : TEST_FAILED,
+                    status != BT_OK && r && error_matches(&o, wanted ? wanted : "") ? TEST_PASSED
+                                                                                    : TEST_FAILED,
                     "loading did not fail as expected");
     else if (status != BT_OK)
         fprintf(stderr, "%s: cannot load %s\n%s", s->path, path, bt_result_diagnostics(r));
@@ -164,7 +190,27 @@ static char *expectation_in(char *line) {
     return !strncmp(t, "=>", 2) ? trim(t + 2) : NULL;
 }
 
+static void run_command(Script *s, const char *command) {
+    char *line = next_line(s), *expected = line ? expectation_in(line) : NULL;
+    if (!expected) {
+        report_test(&s->run->report, command, TEST_FAILED, "missing // => assertion");
+        return;
+    }
+    MetaReply reply = meta_run(&s->meta, command);
+    Outcome o = {.status = reply.failed ? BT_RUNTIME_ERROR : BT_OK,
+                 .shown = reply.text,
+                 .message = reply.text,
+                 .kind = bt_result_error_kind(reply.result),
+                 .diagnostics = bt_result_diagnostics(reply.result)};
+    report(s, command, expected, &o);
+    meta_reply_free(&reply);
+}
+
 static void run_expression(Script *s, char *first) {
+    if (meta_is_command(first)) {
+        run_command(s, first);
+        return;
+    }
     char *source = strdup(trim(first));
     char *line = NULL;
     while (source && (line = next_line(s)) && *trim(line) && strncmp(trim(line), "//", 2) &&
@@ -179,7 +225,8 @@ static void run_expression(Script *s, char *first) {
     bt_result *r = NULL;
     if (expected) {
         bt_status status = evaluate(s, source, &r);
-        report(s, source, expected, status, r);
+        Outcome o = outcome_of(status, r);
+        report(s, source, expected, &o);
     } else {
         report_test(&s->run->report, source, TEST_FAILED, "missing // => assertion");
     }
@@ -196,6 +243,7 @@ int test_script(TestRun *run, const char *path) {
     Script s = {.run = run, .path = path, .rest = copy};
     bt_vm *vm = start_test_vm(run);
     s.session = bt_session_new(vm);
+    s.meta = (Meta){.vm = vm, .session = s.session, .protocol = true};
     for (char *line; s.session && (line = next_line(&s));) {
         char *t = trim(line);
         if (!strncmp(t, "//", 2)) {
@@ -205,6 +253,7 @@ int test_script(TestRun *run, const char *path) {
             run_expression(&s, t);
     }
     report_group(&run->report, path);
+    meta_free(&s.meta);
     bt_session_free(s.session);
     stop_vm(&run->common, vm);
     free(copy);

@@ -33,8 +33,9 @@ typedef enum {
     BT_TIMEOUT,       /* the deadline passed; the evaluation was stopped */
     BT_KILLED,        /* the evaluation's process was killed */
     BT_NO_MEMORY,
-    BT_VM_FAILED, /* the VM lost a structure it cannot do without and has stopped */
-    BT_MISUSE     /* an argument is NULL or out of range */
+    BT_VM_FAILED,  /* the VM lost a structure it cannot do without and has stopped */
+    BT_MISUSE,     /* an argument is NULL or out of range */
+    BT_INTERRUPTED /* bt_session_interrupt stopped the evaluation */
 } bt_status;
 
 /* Zero means the default for every field. `size` is sizeof(bt_config), for versions to come. */
@@ -114,6 +115,9 @@ BT_API bt_status bt_vm_send_class(bt_session *session, const char *class_name, c
 BT_API int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector);
 /* Drops all bindings of a session. */
 BT_API void bt_session_clear(bt_session *session);
+/* Stops the evaluation that runs now, if any: its call answers BT_INTERRUPTED, the session lives on. The only
+ * call that may come from another thread while an evaluation of this session is under way. */
+BT_API void bt_session_interrupt(bt_session *session);
 
 #ifdef __cplusplus
 }

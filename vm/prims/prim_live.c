@@ -46,7 +46,7 @@ PRIM(prim_live_define) {
     if (!source) return error_resource(p, NULL);
     DiagList diags;
     diag_list_init(&diags);
-    BcUnit *bc = p->vm->compiler.compile(p->vm, "classBuilder", source, length, NULL, 0, &diags);
+    BcUnit *bc = p->vm->compiler.compile(p->vm, "classBuilder", source, length, &diags);
     mem_free(source);
     if (!bc) return compile_failed(p, class_name, selector, &diags);
     diag_list_free(&diags);

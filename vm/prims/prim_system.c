@@ -50,6 +50,11 @@ PRIM(prim_timer_sleep) {
     return process_sleep(p, (int64_t)(ms * 1000), V_NIL);
 }
 
+PRIM(prim_program_version) {
+    (void)args, (void)count;
+    return string_new(p, BT_VERSION, strlen(BT_VERSION), result);
+}
+
 PRIM(prim_program_exit) {
     (void)count;
     Value selector = named(p, "exit:");
