@@ -26,7 +26,10 @@ uint32_t lower_text(Lower *l, const char *text) { return ir_const_string(l->unit
 /* ---- statements ---- */
 
 IrStmt *lower_stmt(Lower *l, IrStmtKind kind, Span span) {
-    if (l->fn->frame->ends) l->fn->frame = ir_frame_new(l->unit, l->fn->frame->kind); /* dead code */
+    if (l->fn->frame->ends) {
+        l->fn->frame = ir_frame_new(l->unit, l->fn->frame->kind);
+        l->fn->dead = true;
+    }
     return ir_stmt_add(l->unit, l->fn->frame, kind, span);
 }
 
@@ -111,6 +114,12 @@ static FnLower *carrier_home(FnLower *fn) {
     return fn;
 }
 
+/* A block that reaches into carriers which it did not open is stateful: it works only where they are open. */
+static void note_carrier_use(const Lower *l) {
+    const FnLower *home = carrier_home(l->fn);
+    for (FnLower *fn = l->fn; fn != home; fn = fn->parent) fn->ir->flags |= FN_WRITES_OUTER;
+}
+
 /* Gives a variable of the current function its local. */
 static void place(Lower *l, Var *var) {
     uint32_t local = local_new(l, var->name, var->carrier ? LOCAL_CARRIER : LOCAL_REGISTER);
@@ -118,10 +127,18 @@ static void place(Lower *l, Var *var) {
     if (var->carrier) {
         var->carrier_index = carrier_home(l->fn)->ir->carrier_count++;
         ir->carrier = var->carrier_index;
+        note_carrier_use(l);
     }
     if (var->kind == VAR_SELF) ir->family = FAMILY_SELFVT;
     var->atom = (IrAtom){ATOM_LOCAL, local, 0};
     var->placed = true;
+}
+
+/* The local of the function around that a carrier belongs to. */
+static IrOwner owner_of(const Lower *l, const Var *var) {
+    const FnLower *fn = l->fn;
+    while (fn->parent && fn->facts != var->fn) fn = fn->parent;
+    return (IrOwner){fn->index, var->atom.index};
 }
 
 /* The local of a block that stands for a carrier of a function around it. */
@@ -129,10 +146,16 @@ static uint32_t outer_local(Lower *l, Var *var) {
     FnLower *fn = l->fn;
     int32_t known = ptr_set_index(&fn->outers, var);
     if (known >= 0) return fn->outer_locals[known];
-    uint32_t local = local_new(l, var->name, fn->facts->lossy ? LOCAL_REGISTER : LOCAL_CARRIER);
-    fn->ir->locals[local].carrier = var->carrier_index;
-    fn->ir->locals[local].outer = !fn->facts->lossy;
-    if (var->kind == VAR_SELF) fn->ir->locals[local].family = FAMILY_SELFVT;
+    bool lossy = fn->facts->lossy;
+    uint32_t local = local_new(l, var->name, lossy ? LOCAL_REGISTER : LOCAL_CARRIER);
+    IrLocal *ir = &fn->ir->locals[local];
+    if (!lossy) {
+        ir->carrier = var->carrier_index;
+        ir->outer = true;
+        ir->owner = owner_of(l, var);
+        note_carrier_use(l);
+    }
+    if (var->kind == VAR_SELF) ir->family = FAMILY_SELFVT;
     if (fn->outers.count == fn->outer_capacity) {
         uint32_t capacity = fn->outer_capacity ? fn->outer_capacity * 2 : 8;
         uint32_t *grown = ir_alloc(l->unit, capacity * sizeof *grown);
@@ -185,12 +208,15 @@ static uint32_t capture_add(Lower *l, FnLower *fn, const void *key, BcCaptureKin
         uint32_t capacity = ir->capture_capacity ? ir->capture_capacity * 2 : 4;
         BcCapture *captures = ir_alloc(l->unit, capacity * sizeof *captures);
         IrAtom *atoms = ir_alloc(l->unit, capacity * sizeof *atoms);
+        IrOwner *owners = ir_alloc(l->unit, capacity * sizeof *owners);
         if (ir->capture_count) {
             memcpy(captures, ir->captures, ir->capture_count * sizeof *captures);
             memcpy(atoms, ir->capture_atoms, ir->capture_count * sizeof *atoms);
+            memcpy(owners, ir->capture_owners, ir->capture_count * sizeof *owners);
         }
         ir->captures = captures;
         ir->capture_atoms = atoms;
+        ir->capture_owners = owners;
         ir->capture_capacity = capacity;
     }
     ir->captures[ir->capture_count] = (BcCapture){.kind = (uint8_t)kind, .fallback = BC_NO_CAPTURE};
@@ -229,6 +255,8 @@ static void resolve_captures(Lower *l, FnLower *child, Span span) {
         } else if (var->carrier && (!own || (var->placed && var->atom.kind == ATOM_LOCAL))) {
             c->kind = CAP_CARRIER;
             c->index = (uint16_t)var->carrier_index;
+            child->ir->capture_owners[i] = owner_of(l, var);
+            note_carrier_use(l);
         } else {
             child->ir->capture_atoms[i] = lower_read(l, var, span);
         }
@@ -266,14 +294,23 @@ IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span) {
     return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
 }
 
+/* A temp is a place in an expression: what has a name is a local, so that operands stand in the order of
+ * their evaluation (ir.h). */
 void lower_param(Lower *l, Var *var, IrAtom value, Span span) {
-    if (var->writes || var->carrier) {
+    if (var->writes || var->carrier || value.kind == ATOM_TEMP) {
         var->placed = false;
         set_local(l, lower_local(l, var), value, span);
         return;
     }
     var->atom = lower_keep(l, value, span);
     var->placed = true;
+}
+
+IrAtom lower_lasting(Lower *l, IrAtom value, Span span) {
+    if (value.kind != ATOM_TEMP) return lower_keep(l, value, span);
+    uint32_t local = lower_local_plain(l, l->a->names.empty);
+    set_local(l, local, value, span);
+    return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
 }
 
 IrAtom lower_self(Lower *l, Span span) {
@@ -342,7 +379,7 @@ static uint32_t *thread_locals(Lower *l, const PtrSet *threads) {
 
 FrameMark lower_frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind,
                             const PtrSet *threads) {
-    FrameMark mark = {.outer = l->fn->frame, .frame = ir_frame_new(l->unit, kind)};
+    FrameMark mark = {.outer = l->fn->frame, .frame = ir_frame_new(l->unit, kind), .dead = l->fn->dead};
     construct->frames[index] = mark.frame;
     mark.frame->thread_count = threads->count;
     mark.frame->threads = thread_locals(l, threads);
@@ -359,6 +396,7 @@ FrameMark lower_frame_enter(Lower *l, IrStmt *construct, uint32_t index, IrFrame
 void lower_frame_leave(Lower *l, FrameMark *mark, IrAtom value) {
     if (!mark->frame->ends) mark->frame->value = value;
     l->fn->frame = mark->outer;
+    l->fn->dead = mark->dead;
     for (uint32_t i = 0; i < mark->frame->thread_count; i++)
         l->fn->current[mark->frame->threads[i]] = mark->saved[i];
 }
@@ -407,8 +445,15 @@ static IrAtom script_answer(Lower *l, IrAtom value, Span span) {
     return lower_bind(l, IR_TUPLE, operands, bindings->count + 1, 0, 0, span);
 }
 
+static void note_home(const Lower *l) {
+    FnLower *home = l->fn;
+    while (home->parent && home->facts != home->facts->home) home = home->parent;
+    if (!l->fn->dead) home->ir->flags |= FN_NLR_HOME;
+}
+
 static void leave(Lower *l, IrStmtKind kind, IrAtom value, Span span) {
     IrStmt *s = lower_stmt(l, kind, span);
+    if (kind == STMT_NONLOCAL) note_home(l);
     s->operands = lower_atoms(l, 1);
     s->operands[0] = value;
     s->operand_count = 1;
@@ -520,23 +565,20 @@ uint32_t lower_function_end(Lower *l, FnLower *fn, IrAtom value) {
     if (l->fn->frame == fn->ir->body && !fn->ir->body->ends) {
         if (fn->facts->script) value = script_answer(l, value, fn->ir->span);
         if (lower_sets_up_self(l, fn->facts)) value = lower_instance_or_self(l, value, fn->ir->span);
-        leave(l, STMT_RETURN, value, fn->ir->span);
+        if (fn->facts->parent)
+            fn->ir->body->value = value;
+        else
+            leave(l, STMT_RETURN, value, fn->ir->span);
     }
-    if (!fn->facts->parent && fn->facts->nlr_home) fn->ir->flags |= FN_NLR_HOME;
     if (fn->ir->carrier_count) fn->ir->flags |= FN_HAS_CARRIERS;
+    for (uint32_t i = 0; i < fn->ir->local_count; i++) fn->ir->locals[i].versions = fn->counter[i];
     l->fn = fn->parent;
     return fn->index;
 }
 
-static uint8_t closure_flags(const FnFacts *facts) {
-    if (facts->builder) return FN_BUILDER;
-    return (uint8_t)((facts->writes.count && !facts->lossy ? FN_WRITES_OUTER : 0) |
-                     (facts->writes_state && facts->kind == FN_ACTOR_METHOD ? FN_ACTOR_FIELDS : 0) |
-                     (facts->class_vars.count ? FN_READS_CLASS_VARS : 0));
-}
-
 static void emit_stateful_failure(Lower *l, Span span) {
     IrStmt *s = lower_stmt(l, STMT_FAIL, span);
+    l->fn->ir->flags |= FN_WRITES_OUTER;
     s->flags = FAIL_STATEFUL_BLOCK;
     s->imm = lower_text(l, "value");
     l->fn->frame->ends = true;
@@ -550,7 +592,7 @@ IrAtom lower_closure(Lower *l, Node *block) {
     FunctionSpec spec = {.facts = facts,
                          .kind = facts->builder ? facts->kind : FN_BLOCK,
                          .name = facts->selector,
-                         .flags = closure_flags(facts),
+                         .flags = facts->builder ? FN_BUILDER : 0,
                          .params = params,
                          .span = block->span};
     FnLower *child = lower_function_begin(l, &spec);

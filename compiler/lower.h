@@ -35,6 +35,7 @@ typedef struct FnLower {
     uint32_t *counter; /* versions minted so far by local */
     uint32_t capacity;
     uint32_t regions;  /* protected regions around */
+    bool dead;         /* what is lowered now goes nowhere */
     Position position; /* of the expression that is lowered next; it takes it and leaves POS_VALUE */
     bool tail_calls;
     PtrSet captured; /* Var, or names of class variables or fields: index = capture */
@@ -93,6 +94,9 @@ IrAtom lower_read(Lower *l, Var *var, Span span);
 IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span);
 /* A parameter or pattern variable gets its value. */
 void lower_param(Lower *l, Var *var, IrAtom value, Span span);
+/* A value that is read behind whatever comes next: the version of a local is kept, a temp becomes a nameless
+ * local. */
+IrAtom lower_lasting(Lower *l, IrAtom value, Span span);
 IrAtom lower_self(Lower *l, Span span);
 void lower_answer(Lower *l, IrAtom value, Span span); /* ^ */
 /* A setUp that rebinds self: what the test gets as its receiver (semantics 1.1), the answer if that is an
@@ -105,6 +109,7 @@ uint32_t lower_capture_name(Lower *l, FnLower *fn, const char *name, BcCaptureKi
 typedef struct {
     IrFrame *outer, *frame;
     uint32_t *saved;
+    bool dead;
 } FrameMark;
 IrStmt *lower_construct_begin(Lower *l, IrConstructKind kind, uint32_t operand_count, uint32_t frames,
                               Span span);

@@ -113,6 +113,8 @@ static IrAtom lower_ident(Lower *l, const Node *node) {
 static IrAtom bind_home(Lower *l, IrOp op, const char *name, const IrAtom *value, BcCaptureKind kind,
                         Span span) {
     bool in_block = l->fn->facts->parent != NULL;
+    for (FnLower *fn = l->fn; op == IR_SETSTATE && !l->fn->dead && fn->facts->parent; fn = fn->parent)
+        fn->ir->flags |= FN_ACTOR_FIELDS;
     if (in_block && !value) lower_capture_name(l, l->fn, name, kind);
     IrAtom *operands = lower_atoms(l, value ? 1 : 0);
     if (value) operands[0] = *value;
@@ -152,6 +154,7 @@ static IrAtom lower_field_write(Lower *l, const Node *target, IrAtom value) {
         return value;
     }
     /* Raises immutable_value: the compiler rejects it, unless an @expect asked for it. */
+    value = lower_lasting(l, value, span);
     IrAtom *operands = lower_atoms(l, 3);
     operands[0] = lower_self(l, span);
     operands[1] = lower_bind0(l, IR_CONST, lower_symbol(l, name), span);

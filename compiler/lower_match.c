@@ -212,7 +212,7 @@ static void bind_name(Lower *l, const Node *p, IrAtom value, bool for_guard) {
         lower_param(l, var, value, p->span);
         return;
     }
-    var->atom = lower_keep(l, value, p->span);
+    var->atom = lower_lasting(l, value, p->span);
     var->placed = true;
 }
 
@@ -373,7 +373,6 @@ static IrAtom lower_long_match(Lower *l, Node *match, IrAtom value) {
     NodeList arms = match->as.match.arms;
     Var *miss = hidden_var(l, l->a->names.miss), *result = hidden_var(l, l->a->names.matched);
     Span span = match->span;
-    value = lower_keep(l, value, span);
     lower_write(l, miss, ATOM(ATOM_TRUE, 0), span);
     lower_write(l, result, NIL_ATOM, span);
     for (uint32_t from = 0; from < arms.count; from += MAX_CHAIN) {
@@ -405,7 +404,7 @@ static IrAtom lower_long_match(Lower *l, Node *match, IrAtom value) {
 }
 
 IrAtom lower_match(Lower *l, Node *match, Position pos) {
-    IrAtom value = lower_expr(l, match->as.match.value);
+    IrAtom value = lower_lasting(l, lower_expr(l, match->as.match.value), match->span);
     if (match->as.match.arms.count > MAX_CHAIN) return lower_long_match(l, match, value);
     return lower_chain(l, match, match->as.match.arms, value, NULL, pos);
 }

@@ -68,13 +68,20 @@ typedef struct {
 
 typedef enum { LOCAL_REGISTER, LOCAL_CARRIER, LOCAL_BINDING } IrLocalMode;
 typedef enum { FAMILY_LOCAL, FAMILY_SELFVT } IrFamily;
+/* A local of another function: the one that a carrier belongs to. */
+typedef struct {
+    uint32_t function, local;
+} IrOwner;
 typedef struct {
     const char *name;
-    IrLocalMode mode;
-    IrFamily family;
-    uint32_t carrier; /* LOCAL_CARRIER: index from the home's base */
-    bool outer;       /* in a block: a carrier local of the home method, version 0 exists at entry */
-    uint32_t binding; /* LOCAL_BINDING: index in IrUnit.bindings */
+    IrLocalMode mode : 8;
+    IrFamily family : 8;
+    bool outer;        /* in a block: a carrier local of a function around it, version 0 exists at entry */
+    uint32_t carrier;  /* LOCAL_CARRIER: index from the home's base */
+    uint32_t binding;  /* LOCAL_BINDING: index in IrUnit.bindings */
+    uint32_t versions; /* minted in all: the last one's number. A write that got lost shows here */
+    IrOwner
+        owner; /* outer: whose carrier it is; says twice what `carrier` says, so that neither can go astray */
 } IrLocal;
 
 typedef struct IrFrame IrFrame;
@@ -167,10 +174,17 @@ enum {
  * value of a frame is read at its end. Temps are visible in the frame that binds them and in the frames
  * nested behind.
  *
+ * Order of evaluation (ADR 0131 section 1a). A temp is a place in an expression: whatever has a name in the
+ * source (parameters, pattern variables, the value of a match:) is a local. So the operands of a Bind tell
+ * the order in which they were evaluated: no operand reads a version that a construct inside an operand to
+ * its right made (but see op_is_unordered).
+ *
  * Carriers. A block that writes no local of an outer scope, and whose own locals are written by real closures
  * inside it, opens carriers of its own (FN_HAS_CARRIERS, carrier_count > 0): it addresses those, never its
  * closure's. Every other block addresses the carriers of its closure, and hands them on to the closures that
  * it makes. Reads of carriers are SNAPs where they stand.
+ *
+ * The body of a block yields its answer as a value (`-> t3`); a block has no RETURN, its ^ is a NONLOCAL.
  *
  * Captures. GETSTATE, GETCV and HASCV in a block have flags SITE_IN_BLOCK; the fallback is the function's
  * capture of kind CAP_STATE or CAP_CLASS_VAR with the same name. PRIM: imm is the constant (symbol) with the
@@ -199,9 +213,10 @@ typedef struct {
     IrLocal *locals;
     uint32_t temp_count, construct_count, carrier_count;
     uint32_t capture_count, capture_capacity;
-    BcCapture *captures;   /* CAP_REGISTER: `index` is resolved by emit from capture_atoms[i] */
-    IrAtom *capture_atoms; /* parallel to captures: in terms of the *creating* function, at the CLOSURE
-                              statement's position */
+    BcCapture *captures;     /* CAP_REGISTER: `index` is resolved by emit from capture_atoms[i] */
+    IrAtom *capture_atoms;   /* parallel to captures: in terms of the *creating* function, at the CLOSURE
+                                statement's position */
+    IrOwner *capture_owners; /* parallel to captures: CAP_CARRIER, whose carrier it is */
     IrFrame *body;
     Span span;
 } IrFunction;

@@ -16,6 +16,10 @@ static inline bool op_is_call(IrOp op) {
     return op == IR_SEND || op == IR_SENDSELF || op == IR_SENDSUPER || op == IR_CALLBLOCK || op == IR_CAST;
 }
 
+/* Operands that need not stand in the order of their evaluation: > is < the other way round, and a field is
+ * stored into the self that is newest when the value is there. */
+static inline bool op_is_unordered(IrOp op) { return op == IR_TLT || op == IR_TLE || op == IR_SETSLOT; }
+
 /* What ir_verify hands to ir_emit; lives in the unit's memory. */
 struct IrVerified {
     IrUnit *unit;

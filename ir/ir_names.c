@@ -20,6 +20,11 @@ const char *const IR_ERROR_NAMES[VERIFY_ERROR_COUNT] = {
 #include "ir/verify_errors.def"
 #undef VERIFY_ERROR
 };
+const char *const IR_ERROR_DOCS[VERIFY_ERROR_COUNT] = {
+#define VERIFY_ERROR(name, doc) doc,
+#include "ir/verify_errors.def"
+#undef VERIFY_ERROR
+};
 
 enum { CARRIES_LOCAL = 1 << FAMILY_LOCAL, CARRIES_SELFVT = 1 << FAMILY_SELFVT };
 const IrConstructInfo IR_CONSTRUCTS[CONSTRUCT_KIND_COUNT] = {

@@ -402,6 +402,15 @@ static IrFrame *frame_text(Parser *p) {
 
 /* ---- functions ---- */
 
+/* `&1.3`: local 3 of function 1. */
+static IrOwner owner(Parser *p) {
+    IrOwner o;
+    o.function = numbered(p, '&');
+    expect(p, ".");
+    o.local = number(p);
+    return o;
+}
+
 static void local_text(Parser *p) {
     BcText name = quoted(p);
     IrLocalMode mode = (IrLocalMode)name_in(p, IR_MODES, LOCAL_BINDING + 1, "a mode");
@@ -410,8 +419,12 @@ static void local_text(Parser *p) {
     IrLocal *l = &p->fn->locals[index];
     if (mode == LOCAL_CARRIER) l->carrier = number(p);
     if (mode == LOCAL_BINDING) l->binding = number(p);
-    l->outer = take(p, "outer");
+    if (take(p, "outer")) {
+        l->outer = true;
+        l->owner = owner(p);
+    }
     if (take(p, "selfvt")) l->family = FAMILY_SELFVT;
+    if (take(p, "versions")) l->versions = number(p);
 }
 
 static void capture_text(Parser *p) {
@@ -420,13 +433,16 @@ static void capture_text(Parser *p) {
         uint32_t larger = fn->capture_capacity ? fn->capture_capacity * 2 : 4;
         BcCapture *captures = ir_alloc(p->unit, larger * sizeof *captures);
         IrAtom *atoms = ir_alloc(p->unit, larger * sizeof *atoms);
+        IrOwner *owners = ir_alloc(p->unit, larger * sizeof *owners);
         if (ir_failed(p->unit)) return complain(p, "out of memory");
         if (fn->capture_count) {
             memcpy(captures, fn->captures, fn->capture_count * sizeof *captures);
             memcpy(atoms, fn->capture_atoms, fn->capture_count * sizeof *atoms);
+            memcpy(owners, fn->capture_owners, fn->capture_count * sizeof *owners);
         }
         fn->captures = captures;
         fn->capture_atoms = atoms;
+        fn->capture_owners = owners;
         fn->capture_capacity = larger;
     }
     BcCapture *c = &fn->captures[fn->capture_count];
@@ -438,6 +454,7 @@ static void capture_text(Parser *p) {
         c->index = (uint16_t)number(p);
     else
         c->name = constant(p);
+    if (c->kind == CAP_CARRIER && take(p, "outer")) fn->capture_owners[fn->capture_count] = owner(p);
     if (take(p, "fallback")) c->fallback = (uint16_t)number(p);
     fn->capture_count++;
 }

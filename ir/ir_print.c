@@ -263,6 +263,11 @@ void ir_print_stmt(const IrUnit *unit, const IrFunction *fn, const IrStmt *s, ch
 
 /* ---- functions and units ---- */
 
+/* Whose carrier it is: function and number of its local. */
+static void put_owner(const Printer *p, IrOwner owner) {
+    put(p, " outer &%" PRIu32 ".%" PRIu32, owner.function, owner.local);
+}
+
 static void put_locals(const Printer *p) {
     for (uint32_t i = 0; i < p->fn->local_count; i++) {
         const IrLocal *local = &p->fn->locals[i];
@@ -271,7 +276,10 @@ static void put_locals(const Printer *p) {
         put(p, " %s", local->mode <= LOCAL_BINDING ? IR_MODES[local->mode] : "?");
         if (local->mode == LOCAL_CARRIER) put(p, " %" PRIu32, local->carrier);
         if (local->mode == LOCAL_BINDING) put(p, " %" PRIu32, local->binding);
-        put(p, "%s%s\n", local->outer ? " outer" : "", local->family == FAMILY_SELFVT ? " selfvt" : "");
+        if (local->outer) put_owner(p, local->owner);
+        if (local->family == FAMILY_SELFVT) put(p, " selfvt");
+        if (local->versions) put(p, " versions %" PRIu32, local->versions);
+        put(p, "\n");
     }
 }
 
@@ -292,6 +300,7 @@ static void put_captures(const Printer *p, const IrFunction *creator) {
             }
         } else if (c->kind == CAP_CAPTURE || c->kind == CAP_CARRIER) {
             put(p, " %u", c->index);
+            if (c->kind == CAP_CARRIER) put_owner(p, p->fn->capture_owners[i]);
         } else {
             fputc(' ', p->out);
             put_const(p, c->name);

@@ -21,6 +21,7 @@ enum { OPERANDS_ANY = -1 };
 extern const IrOpInfo IR_OPS[IR_OP_COUNT];
 extern const char *const IR_FRAME_NAMES[FRAME_KIND_COUNT];
 extern const char *const IR_ERROR_NAMES[VERIFY_ERROR_COUNT];
+extern const char *const IR_ERROR_DOCS[VERIFY_ERROR_COUNT]; /* what to look for */
 
 typedef struct {
     const char *name;

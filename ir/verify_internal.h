@@ -1,7 +1,9 @@
 /* What the files of the verifier share. Private to ir/ir_verify*.c.
  *
- * ir_verify.c        findings, versions, frames, statements, functions
- * ir_verify_node.c   operations, constructs, closures: what the tables say of them */
+ * ir_verify.c         findings, locals, functions, the unit
+ * ir_verify_frame.c   versions, atoms, statements, constructs, frames: the pass itself
+ * ir_verify_node.c    operations, closures, carriers: what the tables and other functions say of a statement
+ */
 #ifndef BT_IR_VERIFY_INTERNAL_H
 #define BT_IR_VERIFY_INTERNAL_H
 
@@ -16,14 +18,31 @@ typedef struct {
     uint32_t current; /* newest visible version, UNBOUND = none */
     uint32_t counter; /* versions minted */
     uint32_t access;  /* depth of the frame that may write it */
-    bool by_rebind, discarded;
+    uint32_t maker;   /* constructs begun when the newest version was made */
+    bool by_rebind;
     bool no_operand; /* a carrier, or discarded */
+    bool discarded;
 } LocalState;
 
+/* scope: number of the frame that binds the temp; those of earlier functions are lower than first_scope.
+ * origin: number + 1 of the first construct in the expression that its value was computed from, 0 = none; for
+ * a snap KEPT | maker of the version it keeps. */
 typedef struct {
-    uint32_t *items;
-    uint32_t count, capacity;
-} VerifyStack;
+    uint32_t scope, origin;
+} TempState;
+#define KEPT 0x80000000u
+
+/* What the other functions say of one. */
+typedef struct {
+    uint32_t creator;  /* who makes its closure, BC_NONE = nobody yet */
+    uint32_t carriers; /* locals so far that lie in a carrier of its */
+    uint8_t needs;     /* the flags that it must have; REPLACES_SELF */
+} FunctionState;
+
+typedef struct {
+    uint32_t local, current, access, maker;
+    bool by_rebind;
+} SavedLocal; /* a threaded local as it was in front of the frame */
 
 typedef struct {
     IrUnit *unit;
@@ -31,57 +50,50 @@ typedef struct {
     const IrFunction *fn;
     uint32_t fn_index;
     const IrFrame *frame;
-    uint32_t index;         /* of the statement at hand in its frame */
-    uint32_t depth;         /* 1 = the body */
-    uint32_t *temps;        /* number of the frame that binds it, 0 = not bound yet */
-    uint8_t *open;          /* by number of a frame: are we inside it? */
-    uint8_t *constructs;    /* have been seen */
-    uint32_t scope, scopes; /* number of the frame at hand; frames so far */
-    uint32_t open_capacity;
+    uint32_t index; /* of the statement at hand in its frame */
+    uint32_t depth; /* 1 = the body */
+    TempState *temps;
     LocalState *locals;
-    uint32_t temp_capacity, local_capacity, construct_capacity;
-    VerifyStack bound_locals, saved; /* saved: local, version, access of what frames thread */
-    uint32_t *creators;              /* by function: who makes its closure, BC_NONE = nobody yet */
-    uint32_t expected_rebinds;       /* that stand behind the last construct and have been compared with it */
-    bool expected_discard;
-    bool nonlocal; /* the function has a NONLOCAL */
+    uint8_t *open;                       /* by number of a frame: are we inside it? */
+    uint32_t scope, scopes, first_scope; /* number of the frame at hand; frames so far; of this function */
+    uint32_t next_construct;             /* constructs are numbered in program order */
+    uint32_t open_capacity, temp_capacity, local_capacity;
+    SavedLocal *saved;
+    uint32_t *bound; /* locals that the open frames bind */
+    uint32_t saved_count, saved_capacity, bound_count, bound_capacity;
+    FunctionState *functions;
+    bool self_replaced; /* the receiver is no longer the newest self */
     bool failed, no_memory, stop;
     uint32_t findings;
 } Verify;
+enum { REPLACES_SELF = 0x80 };
 
 /* ---- ir_verify.c ---- */
 void finding(Verify *v, IrVerifyError error, const IrStmt *s, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 const char *local_name(const Verify *v, uint32_t local);
-bool verify_grow(Verify *v, VerifyStack *stack);
-static inline void verify_push(Verify *v, VerifyStack *stack, uint32_t item) {
-    if (stack->count < stack->capacity || verify_grow(v, stack)) stack->items[stack->count++] = item;
-}
-void verify_strange_atom(Verify *v, const IrStmt *s, const IrAtom *atom);
-/* `atom` may be one of s's operands. */
-static inline void verify_atom(Verify *v, const IrStmt *s, const IrAtom *atom) {
-    uint32_t index = atom->index;
-    if (atom->kind == ATOM_TEMP) {
-        if (index < v->fn->temp_count && v->open[v->temps[index]]) return;
-    } else if (atom->kind == ATOM_LOCAL) {
-        if (index < v->fn->local_count && v->locals[index].current == atom->version &&
-            !v->locals[index].no_operand)
-            return;
-    } else if (atom->kind <= ATOM_INT) {
-        return;
-    }
-    verify_strange_atom(v, s, atom);
-}
-void verify_bind_temp(Verify *v, const IrStmt *s, uint32_t temp);
-void verify_frame(Verify *v, const IrFrame *frame, const IrStmt *construct);
+/* Room for one more item; false: no memory. */
+bool verify_grow(Verify *v, void *array, uint32_t *capacity, size_t item, uint32_t needed);
+
+/* ---- ir_verify_frame.c ---- */
+void verify_body(Verify *v);
+void verify_atom(Verify *v, const IrStmt *s, const IrAtom *atom);
 
 /* ---- ir_verify_node.c ---- */
 bool const_is(const Verify *v, uint32_t index, BcConstKind kind);
-void verify_bind(Verify *v, const IrStmt *s);
-void verify_construct(Verify *v, const IrStmt *s);
-/* Carriers that the locals of a function may name: its own, or those of the function around it. */
-uint32_t carriers_of_home(const Verify *v, const IrFunction *fn);
-/* A block with ^ has a home that its frames can be unwound to. */
-void verify_home(Verify *v, uint32_t function);
+/* Number of operands and immediate, where the tables alone do not decide. */
+bool operand_count_fits(const IrStmt *s);
+bool imm_fits(const Verify *v, const IrStmt *s);
+void verify_home_access(Verify *v, const IrStmt *s);
+void verify_closure(Verify *v, const IrStmt *s);
+/* The function whose carriers this one addresses, BC_NONE if there is none. */
+uint32_t carrier_home(const Verify *v, uint32_t function);
+uint32_t carriers_of(const Verify *v, uint32_t home);
+/* Does this local of a function around own the carrier? */
+bool owner_fits(const Verify *v, uint32_t function, IrOwner owner, uint32_t carrier);
+/* The flags of a block, and of those around it up to `home`, that reaches into carriers of `home`. */
+void note_carrier_use(Verify *v, uint32_t function, uint32_t home);
+/* A block with ^: its home must be one. */
+void note_nonlocal(Verify *v);
 
 #endif

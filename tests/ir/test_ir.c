@@ -190,8 +190,8 @@ static void check_chain(uint32_t count) {
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (!out) return;
-    fprintf(out,
-            "fn \"m\" ObjectMethod params 1\n local \"c\" register\n local \"i\" register\n MethodBody {\n");
+    fprintf(out, "fn \"m\" ObjectMethod params 1\n local \"c\" register\n local \"i\" register versions 1\n "
+                 "MethodBody {\n");
     for (uint32_t i = 0; i < count; i++) {
         fprintf(out, "c%u t%u = If %s%u {\nBranchArm {\n} -> true\nBranchArm {\n} -> c@0\n}\n", i, i,
                 i ? "t" : "c@", i ? i - 1 : 0);

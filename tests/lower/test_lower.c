@@ -41,7 +41,6 @@ static const struct {
              {"HAS_CARRIERS", FN_HAS_CARRIERS},
              {"WRITES_OUTER", FN_WRITES_OUTER},
              {"ACTOR_FIELDS", FN_ACTOR_FIELDS},
-             {"READS_CLASS_VARS", FN_READS_CLASS_VARS},
              {"BUILDER", FN_BUILDER}};
 
 static long count_frame(const IrFrame *frame, const char *what) {

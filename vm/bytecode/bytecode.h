@@ -122,8 +122,7 @@ enum {
     FN_HAS_CARRIERS = 2, /* opens carriers */
     FN_WRITES_OUTER = 4, /* a block that writes outer locals (stateful block) */
     FN_ACTOR_FIELDS = 8, /* a block that writes actor state */
-    FN_READS_CLASS_VARS = 16,
-    FN_BUILDER = 32 /* ClassBuilder block compiled as a method */
+    FN_BUILDER = 32      /* ClassBuilder block compiled as a method */
 };
 typedef struct {
     uint32_t name;     /* constant index of the selector symbol (blocks: that of the home method) */
