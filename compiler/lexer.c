@@ -206,8 +206,9 @@ Text lexer_doc_text(const char *text, uint32_t previous_end, uint32_t token_star
         if (at < token_start && text[at] == ' ') at++;
         if (!first) doc[used++] = '\n';
         first = false;
+        uint32_t line = used;
         while (at < token_start && text[at] != '\n') doc[used++] = text[at++];
-        if (used && doc[used - 1] == '\r') used--; /* CRLF */
+        while (used > line && strchr(" \t\r", doc[used - 1])) used--; /* CRLF, and blanks that nobody sees */
     }
     return (Text){doc, used};
 }

@@ -47,8 +47,8 @@ typedef struct {
 void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tokens);
 void lexer_free_tokens(TokenList *tokens);
 
-/* The doc block in front of a token that has TOK_DOC, without slashes; `previous_end` is where the token
- * before it ends. */
+/* The doc block in front of a token that has TOK_DOC, without slashes and blanks at the ends of lines;
+ * `previous_end` is where the token before it ends. */
 Text lexer_doc_text(const char *text, uint32_t previous_end, uint32_t token_start, Arena *arena);
 /* The text of a string token (STRING, STR_START, STR_SEG, STR_END) without quotes and escapes. Points into
  * `text` if it can. */
