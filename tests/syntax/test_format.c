@@ -38,7 +38,7 @@ static void text_add(Buffer *t, const char *bytes, size_t length) {
 
 static bool same(Buffer a, Buffer b) { return a.length == b.length && !memcmp(a.bytes, b.bytes, a.length); }
 
-/* bytes NULL: does not parse, or was left alone. */
+/* bytes NULL: does not parse (length 0), or was left alone (length 1). */
 static Buffer format(const char *name, Buffer source) {
     Buffer out = {0};
     DiagList diags;
@@ -48,7 +48,7 @@ static Buffer format(const char *name, Buffer source) {
         for (uint32_t i = 0; i < diags.count; i++)
             if (!strcmp(diags.items[i].category, "format")) {
                 free(out.bytes);
-                out = (Buffer){0};
+                out = (Buffer){.length = 1};
             }
     diag_list_free(&diags);
     return out;
@@ -150,7 +150,8 @@ static Buffer stretched(Buffer source) {
 static void check_properties(const char *name, Buffer source) {
     Buffer once = format(name, source), twice = once.bytes ? format(name, once) : (Buffer){0};
     if (!once.bytes) {
-        fail(name, "does not parse or is left alone", source, once);
+        if (once.length || !strstr(name, "broken"))
+            fail(name, "does not parse or is left alone", source, once);
         return;
     }
     text_add(&once, "", 0);

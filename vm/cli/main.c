@@ -15,12 +15,13 @@ enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
 static void print_usage(FILE *out) {
     fprintf(out, "usage: beamtalk COMMAND [options] [arguments]\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-12s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+        if (COMMANDS[i].summary) fprintf(out, "  %-12s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
     fprintf(out, "\nbeamtalk COMMAND --help says more; beamtalk --version prints the version.\n");
 }
 
 static void print_command_help(const Command *c) {
-    printf("usage: beamtalk %s %s\n\n%s\n", c->name, c->operands, c->summary);
+    printf("usage: beamtalk %s %s\n\n%s\n", c->name, c->operands,
+           c->summary ? c->summary : "not available in this build");
     if (c->common_options)
         printf("\n  --schedulers N   scheduler threads (default: one per core)\n"
                "  --seed N         deterministic: one scheduler, virtual time, every choice from N\n"
