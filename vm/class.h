@@ -61,7 +61,8 @@ struct Class {
     MethodTable *methods, *class_methods;       /* own */
     MethodTable *extensions, *class_extensions; /* own, per side */
     CodeUnit *unit;                             /* defining unit */
-    const BcClass *bc;                          /* doc, spans */
+    const BcClass *bc;                          /* spans */
+    const char *_Atomic doc;                    /* or NULL; class_set_doc replaces it */
     _Atomic uint64_t process;                   /* pid Value of the class process, V_NIL before it starts */
 };
 
@@ -95,6 +96,9 @@ bool class_remove_method(BtVm *vm, Class *c, bool class_side, Value selector);
  * its own count of the unit. extension: into the extension table of that side. False: no memory. */
 bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, CodeUnit *unit,
                           const BcMethod *bc);
+/* Another documentation comment for the class (method: NULL) or one of its methods; length 0: none. A text
+ * that was read stays valid while the VM lives. False: no memory. */
+bool class_set_doc(BtVm *vm, Class *c, Method *method, const char *text, size_t length);
 /* Takes the class out of the table (removeFromSystem): it is not found by name any more, its process is
  * killed. */
 bool class_remove(BtVm *vm, Class *c);

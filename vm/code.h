@@ -74,7 +74,7 @@ struct Method {
     uint32_t index;
     uint8_t flags; /* METHOD_* of bytecode.h */
     bool class_side, extension;
-    const char *doc; /* or NULL; unit memory */
+    const char *_Atomic doc; /* or NULL; class_set_doc replaces it */
 };
 
 CodeUnit *

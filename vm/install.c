@@ -127,10 +127,15 @@ static MethodTable **table_of(Class *c, bool class_side, bool extension) {
     return class_side ? &c->class_methods : &c->methods;
 }
 
-static char *own_text(BtVm *vm, BcText t) {
-    char *copy = t.length ? class_table_own(vm, t.length + 1) : NULL;
-    if (copy) memcpy(copy, t.bytes, t.length);
+static char *own_text(BtVm *vm, const char *bytes, size_t length) {
+    char *copy = length ? class_table_own(vm, length + 1) : NULL;
+    if (copy) memcpy(copy, bytes, length);
     return copy;
+}
+
+static void set_doc(BtVm *vm, const char *_Atomic *doc, const char *bytes, size_t length) {
+    /* release: pairs with the acquire loads of the readers, which take no lock */
+    atomic_store_explicit(doc, own_text(vm, bytes, length), memory_order_release);
 }
 
 static bool add_method(BtVm *vm, Class *c, CodeUnit *unit, const BcMethod *bc, bool class_side,
@@ -145,7 +150,7 @@ static bool add_method(BtVm *vm, Class *c, CodeUnit *unit, const BcMethod *bc, b
     if (class_side && unit->stdlib && !(c->bc && c->bc->class_var_count)) m->flags |= METHOD_DIRECT;
     m->class_side = class_side;
     m->extension = extension;
-    m->doc = own_text(vm, bc->doc);
+    set_doc(vm, &m->doc, bc->doc.bytes, bc->doc.length);
     return method_table_put(table_of(c, class_side, extension), m);
 }
 
@@ -252,6 +257,7 @@ static bool define_class(Install *in, const BcClass *bc, Value name) {
     c->kind = kind_of(c);
     c->unit = in->unit;
     c->bc = bc;
+    set_doc(vm, &c->doc, bc->doc.bytes, bc->doc.length);
     method_table_free(c->methods);
     method_table_free(c->class_methods);
     c->methods = c->class_methods = NULL;
@@ -382,6 +388,15 @@ bool class_remove_method(BtVm *vm, Class *c, bool class_side, Value selector) {
     if (m) dispatch_flush(vm);
     pthread_rwlock_unlock(&vm->classes->lock);
     return m != NULL;
+}
+
+bool class_set_doc(BtVm *vm, Class *c, Method *method, const char *text, size_t length) {
+    const char *_Atomic *doc = method ? &method->doc : &c->doc;
+    pthread_rwlock_wrlock(&vm->classes->lock); /* the table's memory has one owner at a time */
+    set_doc(vm, doc, text, length);
+    bool ok = !length || atomic_load_explicit(doc, memory_order_relaxed);
+    pthread_rwlock_unlock(&vm->classes->lock);
+    return ok;
 }
 
 bool class_remove(BtVm *vm, Class *c) {

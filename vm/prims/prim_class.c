@@ -184,9 +184,14 @@ static PrimStatus text_or_nil(Process *p, const char *bytes, size_t length, Valu
     return PRIM_OK;
 }
 
+static PrimStatus doc_or_nil(Process *p, const char *_Atomic *doc, Value *result) {
+    const char *text = doc ? atomic_load_explicit(doc, memory_order_acquire) : NULL;
+    return text_or_nil(p, text, text ? strlen(text) : 0, result);
+}
+
 PRIM(prim_class_doc) {
     DESCRIBED(c, "doc");
-    return text_or_nil(p, c->bc ? c->bc->doc.bytes : NULL, c->bc ? c->bc->doc.length : 0, result);
+    return doc_or_nil(p, &c->doc, result);
 }
 
 static Method *method_on(Process *p, Class *c, bool meta, Value selector) {
@@ -195,8 +200,37 @@ static Method *method_on(Process *p, Class *c, bool meta, Value selector) {
 
 PRIM(prim_class_method_doc) {
     DESCRIBED(c, "docForMethod:");
-    Method *m = method_on(p, c, value_is_meta(args[0]), args[1]);
-    return text_or_nil(p, m ? m->doc : NULL, m && m->doc ? strlen(m->doc) : 0, result);
+    Method *m = value_is_symbol(args[1]) ? method_on(p, c, value_is_meta(args[0]), args[1]) : NULL;
+    return doc_or_nil(p, m ? &m->doc : NULL, result);
+}
+
+/* Sets the text that args[text_at] is, a String or nil. */
+static PrimStatus set_doc(Process *p, Value *args, unsigned text_at, Class *c, Method *m,
+                          const char *selector, Value *result) {
+    size_t length = 0;
+    char *text = NULL;
+    if (value_is_string(args[text_at]))
+        text = native_text(args[text_at], &length);
+    else if (args[text_at] != V_NIL)
+        return error_type(p, args[0], named(p, selector), "Documentation is a String or nil");
+    bool ok = (text || args[text_at] == V_NIL) && class_set_doc(p->vm, c, m, text, length);
+    mem_free(text);
+    *result = args[0];
+    return ok ? PRIM_OK : error_resource(p, NULL);
+}
+
+PRIM(prim_class_set_doc) {
+    DESCRIBED(c, "doc:");
+    return set_doc(p, args, 1, c, NULL, "doc:", result);
+}
+
+PRIM(prim_class_set_method_doc) {
+    DESCRIBED(c, "setDocForMethod:to:");
+    Method *m = value_is_symbol(args[1]) ? own_method(p, c, value_is_meta(args[0]), args[1]) : NULL;
+    if (!m)
+        return error_raise(p, ERR_selector_not_found, c->name, named(p, "setDocForMethod:to:"), NULL,
+                           "The class itself must define the selector", V_NIL);
+    return set_doc(p, args, 2, c, m, "setDocForMethod:to:", result);
 }
 
 PRIM(prim_class_source_file) {
@@ -243,8 +277,8 @@ PRIM(prim_class_method_at) {
     return PRIM_OK;
 }
 
-static const Method *method_of(Value v) {
-    return value_is_kind(v, KIND_METHOD) ? (const Method *)(uintptr_t)object_at(v, 1) : NULL;
+static Method *method_of(Value v) {
+    return value_is_kind(v, KIND_METHOD) ? (Method *)(uintptr_t)object_at(v, 1) : NULL;
 }
 
 PRIM(prim_method_selector) { return (void)p, (void)count, *result = object_at(args[0], 3), PRIM_OK; }
@@ -262,6 +296,6 @@ PRIM(prim_method_source) {
 }
 PRIM(prim_method_doc) {
     (void)count;
-    const Method *m = method_of(args[0]);
-    return text_or_nil(p, m ? m->doc : NULL, m && m->doc ? strlen(m->doc) : 0, result);
+    Method *m = method_of(args[0]);
+    return doc_or_nil(p, m ? &m->doc : NULL, result);
 }
