@@ -196,8 +196,29 @@ static const char *constructor_selector(Lower *l, FieldDeclList fields) {
     return intern_bytes(l->a->intern, text, length);
 }
 
-/* The class itself: slots from the arguments. A subclass: its own defaults, with these slots replaced. */
-static IrAtom constructor_body(Lower *l, ClassInfo *c, Span span) {
+/* The slots that are no arguments hold their defaults. */
+static IrAtom construct_by_defaults(Lower *l, const ClassInfo *c, Span span) {
+    IrAtom all = lower_send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
+    IrAtom made = lower_send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
+    for (uint32_t i = 0; i < c->decl->fields.count; i++)
+        made = lower_bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
+    return made;
+}
+
+/* Every slot is an argument, unless a subclass that adds some inherits the method: then the primitive fails.
+ */
+static IrAtom construct_whole(Lower *l, ClassInfo *c, Span span) {
+    const char *primitive = intern_format(l->a->intern, "Value class>>__construct");
+    (void)lower_bind0(l, IR_PRIM, lower_symbol(l, primitive), span);
+    IrFrame *frame = l->fn->frame;
+    if (frame->stmt_count)
+        frame->stmts[frame->stmt_count - 1]->flags = 1; /* what follows is for its failure */
+    return construct_by_defaults(l, c, span);
+}
+
+/* The class itself: inherited defaults, the arguments behind them. A subclass: its own defaults, with these
+ * slots replaced. */
+static IrAtom construct_behind(Lower *l, ClassInfo *c, Span span) {
     static const PtrSet NONE = {0};
     uint32_t count = c->decl->fields.count;
     IrAtom name = lower_bind0(l, IR_CLASS, lower_symbol(l, c->name), span);
@@ -207,16 +228,10 @@ static IrAtom constructor_body(Lower *l, ClassInfo *c, Span span) {
     FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &NONE);
     IrAtom *operands = lower_atoms(l, count);
     for (uint32_t i = 0; i < count; i++) operands[i] = param_atom(i);
-    IrAtom slots = lower_bind(l, IR_TUPLE, operands, count, 0, 0, span);
-    if (c->inherited_fields || !c->superclass || !c->superclass->known)
-        slots = append_slots(l, c, slots, span);
+    IrAtom slots = append_slots(l, c, lower_bind(l, IR_TUPLE, operands, count, 0, 0, span), span);
     lower_frame_leave(l, &mark, lower_send2(l, IR_SENDSELF, l->a->names.make, SELF, slots, span));
     mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
-    IrAtom all = lower_send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
-    IrAtom made = lower_send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
-    for (uint32_t i = 0; i < count; i++)
-        made = lower_bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
-    lower_frame_leave(l, &mark, made);
+    lower_frame_leave(l, &mark, construct_by_defaults(l, c, span));
     return lower_construct_end(l, s, &NONE, POS_VALUE);
 }
 
@@ -226,7 +241,8 @@ static void add_constructor(UnitLower *u, ClassInfo *c) {
     if (name_map_get(&c->class_methods, selector)) return;
     Span span = c->decl->span;
     FnLower *fn = generated_begin(l, c, selector, true, c->decl->fields.count, span);
-    IrAtom value = constructor_body(l, c, span);
+    bool whole = !c->inherited_fields && c->superclass && c->superclass->known;
+    IrAtom value = whole ? construct_whole(l, c, span) : construct_behind(l, c, span);
     method_add(u, selector, lower_function_end(l, fn, value), METHOD_GENERATED | METHOD_DIRECT, true);
 }
 

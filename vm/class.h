@@ -54,7 +54,9 @@ struct Class {
     Value *field_names;         /* symbols; slot i of an instance is word i + 1 */
     const BcField **field_info; /* parallel; unit memory */
     Class **field_owner;        /* parallel: class that declares it */
-    uint32_t class_var_count;   /* own only: class variables are not inherited */
+    const Value
+        *literal_slots;       /* what `new` fills the slots with, if it need not run code (literal_slots.h) */
+    uint32_t class_var_count; /* own only: class variables are not inherited */
     Value *class_var_names;
     const SlotLayout *state_layout,
         *class_var_layout;                      /* of actor state (all fields) and of the class variables */

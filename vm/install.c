@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "vm/alloc.h"
 #include "vm/class_internal.h"
+#include "vm/literal_slots.h"
 #include "vm/sched.h"
 #include "vm/string.h"
 
@@ -234,7 +235,7 @@ static bool set_fields(BtVm *vm, Class *c) {
     c->field_info = info;
     c->field_owner = owners;
     if (!same_names(c->state_layout, names, count)) c->state_layout = slot_layout_new(vm, names, count);
-    return c->state_layout != NULL;
+    return c->state_layout != NULL && literal_slots_set(vm, c);
 }
 
 static uint8_t kind_of(const Class *c) {

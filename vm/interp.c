@@ -116,6 +116,9 @@ static NOINLINE Step prim_missing(Process *p) {
             miss;                                                                                            \
     }
 
+/* Two words a step: the last may lie behind the frame, where a segment has one to spare. */
+#define FILL_NIL(first, end)                                                                                 \
+    for (Value *r_ = (first); r_ < (end); r_ += 2) r_[0] = r_[1] = V_NIL
 #define PUSH_FRAME(fn_, window, argc)                                                                        \
     do {                                                                                                     \
         const Function *callee_ = (fn_);                                                                     \
@@ -130,7 +133,7 @@ static NOINLINE Step prim_missing(Process *p) {
         made_->caller = FRAME;                                                                               \
         made_->fn = callee_;                                                                                 \
         made_->serial = 0, made_->flags = 0, made_->carriers = 0;                                            \
-        for (Value *r_ = regs_ + (argc) + 1; r_ < end_; r_++) *r_ = V_NIL;                                   \
+        FILL_NIL(regs_ + (argc) + 1, end_);                                                                  \
         R = regs_;                                                                                           \
         pc = callee_->code;                                                                                  \
         if (UNLIKELY(--reds <= 0)) goto preempted;                                                           \
@@ -180,7 +183,7 @@ static NOINLINE Step prim_missing(Process *p) {
             (ElidedCall){f_->fn, (uint32_t)(pc - f_->fn->code) - 1, trace_frame_tag(f_)};                    \
         const Value *from_ = (window);                                                                       \
         for (unsigned k_ = 0; k_ <= (argc); k_++) R[k_] = from_[k_];                                         \
-        for (Value *r_ = R + (argc) + 1; r_ < end_; r_++) *r_ = V_NIL;                                       \
+        FILL_NIL(R + (argc) + 1, end_);                                                                      \
         f_->fn = callee_;                                                                                    \
         pc = callee_->code;                                                                                  \
         if (UNLIKELY(--reds <= 0)) goto preempted;                                                           \

@@ -128,7 +128,31 @@ static PrimStatus check_instantiable(Process *p, Value receiver, Value selector)
     return PRIM_FAIL;
 }
 
-PRIM(prim_object_new) { return (void)count, (void)result, check_instantiable(p, args[0], SYMBOL(new)); }
+/* An instance of a value class with the slots given, which are immediates, literals or roots. */
+static PrimStatus instance_of(Process *p, const Class *c, const Value *slots, Value *result) {
+    if (!heap_reserve(p, 1 + c->field_count)) return PRIM_RAISE;
+    Value made = heap_new(p, KIND_INSTANCE, c->id, 1 + c->field_count);
+    for (uint32_t i = 0; i < c->field_count; i++) object_words(made)[1 + i] = slots[i];
+    *result = made;
+    return PRIM_OK;
+}
+
+PRIM(prim_object_new) {
+    (void)count;
+    const Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
+    if (c && c->literal_slots && !(c->flags & CLASS_ABSTRACT))
+        return instance_of(p, c, c->literal_slots, result);
+    return check_instantiable(p, args[0], SYMBOL(new));
+}
+
+/* The keyword constructor of a value class, all of whose slots are among the arguments. */
+PRIM(prim_value_construct) {
+    const Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
+    if (!c || c->kind != BC_KIND_VALUE || c->field_count != count) return PRIM_FAIL;
+    if (c->flags & CLASS_ABSTRACT) return check_instantiable(p, args[0], SYMBOL(new));
+    return instance_of(p, c, args + 1, result);
+}
+
 PRIM(prim_object_new_with) {
     (void)count, (void)result;
     PrimStatus status = check_instantiable(p, args[0], SYMBOL(new_));
@@ -157,6 +181,8 @@ PRIM(prim_object_make) {
     (void)count;
     if (!value_is_class(args[0]) || !value_is_kind(args[1], KIND_TUPLE))
         return error_argument(p, args[0], SYMBOL(new), NULL);
+    const Class *c = class_by_id(p->vm, special_payload(args[0]));
+    if (c && (c->flags & CLASS_ABSTRACT)) return check_instantiable(p, args[0], SYMBOL(new));
     return make_instance(p, args, result);
 }
 
@@ -171,6 +197,14 @@ PRIM(prim_object_make_with) {
         if (v != V_HOLE) object_words(*result)[1 + hidden + i] = v;
     }
     return PRIM_OK;
+}
+
+/* Primitives because a method that only answers would need a frame. */
+PRIM(prim_object_is_nil) {
+    return (void)p, (void)count, *result = value_from_bool(args[0] == V_NIL), PRIM_OK;
+}
+PRIM(prim_object_not_nil) {
+    return (void)p, (void)count, *result = value_from_bool(args[0] != V_NIL), PRIM_OK;
 }
 
 /* ---- fields ---- */
