@@ -65,6 +65,7 @@ run_tests() {
     one "release command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build/beamtalk"
     one "release library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build/beamtalk"
     one "release live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build/beamtalk"
+    one "release processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build/beamtalk"
     echo "ASan and UBSan"
     build "$cd_root/build-asan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=address -DBT_STRESS=ON
     export ASAN_OPTIONS=detect_leaks=0 CK_FORK=no BT_TEST_SCALE=0.001
@@ -72,6 +73,7 @@ run_tests() {
     one "asan command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build-asan/beamtalk"
+    one "asan processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build-asan/beamtalk"
     echo "TSan, processes"
     build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
     programs "$cd_root/build-tsan" tsan 'sched|vectors'

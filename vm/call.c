@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include "vm/dict.h"
 #include "vm/error.h"
+#include "vm/limits.h"
 #include "vm/list.h"
 #include "vm/sched_internal.h"
 
@@ -196,6 +197,7 @@ bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector
     BtVm *vm = sender->vm;
     Scheduler *s = sender->scheduler;
     if (!process_is_alive(vm, target_pid)) return false;
+    if (limits_memory_is_short(vm) && limits_look_at_memory(vm)) return limits_raise_memory(sender);
     Message *m =
         message_make(vm, s, MSG_CAST, sender->pid, receiver_in_message(receiver), selector, args, argc);
     if (!m) return (void)error_resource(sender, NULL), false;

@@ -6,10 +6,14 @@
 #include "vm/alloc.h"
 #include "vm/error.h"
 #include "vm/gc.h"
+#include "vm/limits.h"
 #include "vm/vm.h"
 
 #define OFFHEAP_STEP_WORDS ((size_t)1 << 16) /* 512 KB of fresh off-heap data force a minor collection */
 #define STRESS_FULL_EVERY 5u
+#define MODEST_WORDS ((size_t)1 << 17) /* a heap of up to a megabyte goes on when the VM is short of memory  \
+                                        */
+#define OFFHEAP_LOOK_WORDS ((size_t)1 << 12)
 
 /* ---- reserving ---- */
 
@@ -31,7 +35,13 @@ static size_t accounted_words(const Heap *h) {
 
 static bool over_limit(const Process *p, size_t need) {
     const Heap *h = &p->heap;
-    return need > OBJECT_MAX_WORDS || (h->limit_words && accounted_words(h) + need > h->limit_words);
+    return h->limit_words && !h->raising_limit && accounted_words(h) + need > h->limit_words;
+}
+
+/* Whether the VM has run into its limit and this process asks for more than its few words. */
+static bool memory_short_for(Process *p, size_t need) {
+    if (!p->vm->memory_limit_bytes || p->heap.raising_limit) return false;
+    return accounted_words(&p->heap) + need >= MODEST_WORDS && limits_look_at_memory(p->vm);
 }
 
 /* Stress builds walk the heap after every collection: an old object that points to a younger one shows here,
@@ -51,15 +61,29 @@ bool heap_collect(Process *p, size_t need, bool full) {
     full = full || gc_must_be_full(p);
     if (!(full ? gc_full(p, need) : gc_minor(p, need))) return no_memory(p);
     check_heap(p);
-    if (!over_limit(p, need)) return true;
+    bool over = over_limit(p, need);
+    if (!over && !memory_short_for(p, need)) return true;
     if (!full && !gc_full(p, need)) return no_memory(p);
-    return over_limit(p, need) ? no_memory(p) : true;
+    if (over) return over_limit(p, need) ? limits_raise_heap(p) : true;
+    return memory_short_for(p, need) ? limits_raise_memory(p) : true;
+}
+
+bool heap_reserve_offheap(Process *p, size_t words, size_t offheap_words) {
+    size_t need = words + offheap_words;
+    bool much = offheap_words >= OFFHEAP_LOOK_WORDS;
+    if (much && over_limit(p, need)) {
+        if (!heap_collect(p, words, true)) return false;
+        if (over_limit(p, need)) return limits_raise_heap(p);
+    }
+    if (much && memory_short_for(p, need)) return limits_raise_memory(p);
+    return heap_reserve(p, words);
 }
 
 bool heap_reserve_slow(Process *p, size_t words) {
     Heap *h = &p->heap;
     bool untouched = !h->young && !h->fragments;
-    if (untouched && !over_limit(p, words)) return gc_new_nursery(p, words) || no_memory(p);
+    if (untouched && words <= OBJECT_MAX_WORDS && !over_limit(p, words))
+        return gc_new_nursery(p, words) || no_memory(p);
     return heap_collect(p, words, p->vm->gc_stress && h->since_full >= STRESS_FULL_EVERY);
 }
 

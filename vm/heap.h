@@ -45,6 +45,7 @@ typedef struct Heap {
     size_t limit_words;  /* 0 = none; going over raises resource_error */
     uint32_t unit_limit; /* more units than this make the next collection a full one; 0 = the least limit */
     uint32_t minor_count, since_full;
+    bool raising_limit; /* the error about a limit is being made: the limit does not count (vm/limits.c) */
 } Heap;
 
 /* C locals that hold Values across a reserve: push, use, pop in LIFO order. */
@@ -61,6 +62,8 @@ void roots_pop(Process *p, RootSpan *span);
  * PRIM_RAISE. MAY_GC. */
 bool heap_reserve_slow(Process *p, size_t words);
 static inline bool heap_reserve(Process *p, size_t words);
+/* The same before so many words of native memory are taken for an off-heap object: limits count them too. */
+bool heap_reserve_offheap(Process *p, size_t words, size_t offheap_words);
 /* Hands out reserved words, uninitialised; the caller writes the header and every value word before the next
  * reserve. */
 static inline uint64_t *heap_alloc(Process *p, size_t words);

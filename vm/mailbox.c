@@ -1,4 +1,5 @@
 /* Mailboxes: pushing, taking, and acting on signals. See mailbox.h for the word they live in. */
+#include "vm/limits.h"
 #include "vm/sched_internal.h"
 
 /* ---- messages ---- */
@@ -88,6 +89,17 @@ static bool push_wakes(uint64_t low, bool signal) {
     }
 }
 
+/* Relaxed throughout: a limit need not be exact to the message. */
+static bool mailbox_is_full(Process *p, uint64_t low) {
+    uint32_t limit = atomic_load_explicit(&p->link.mailbox_limit, memory_order_relaxed);
+    return limit && link_count(low) + atomic_load_explicit(&p->link.queued, memory_order_relaxed) >= limit;
+}
+
+static PushResult end_for_mailbox(BtVm *vm, Process *p, Value pid) {
+    limits_end_for_mailbox(vm, pid, atomic_load_explicit(&p->link.mailbox_limit, memory_order_relaxed));
+    return PUSH_DEAD;
+}
+
 PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
     Process *p = process_by_slot(vm, pid_slot(pid));
     if (!p) return PUSH_DEAD;
@@ -98,9 +110,11 @@ PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
         if (link_generation(w.low) != pid_generation(pid) || state == RUN_FREE || state == RUN_EXITING)
             return PUSH_DEAD;
         if ((w.low & LINK_DOOMED) && !signal) return PUSH_DEAD;
+        if (!signal && mailbox_is_full(p, w.low)) return end_for_mailbox(vm, p, pid);
         wakes = push_wakes(w.low, signal);
         m->next = (Message *)(uintptr_t)w.high;
         put.low = w.low | (signal ? LINK_SIGNALS : 0) | (m->kind == MSG_KILL ? LINK_DOOMED : 0);
+        if ((w.low & LINK_COUNT_BITS) != LINK_COUNT_BITS) put.low += LINK_COUNT_ONE;
         if (wakes) put.low = link_with_state(put.low, RUN_RUNNABLE) & ~(LINK_RECEIVE | LINK_WAKE);
         put.high = (uint64_t)(uintptr_t)m;
     } while (!word128_cas(p->link.word, &w, put));
@@ -124,8 +138,15 @@ bool signal_send(BtVm *vm, Scheduler *s, Value target, MessageKind kind, Value s
 
 /* ---- the private queue ---- */
 
+/* Only the owner writes it; relaxed, since others read it as a number and no more. */
+static void count_queued(Process *p, uint32_t change) {
+    uint32_t now = atomic_load_explicit(&p->link.queued, memory_order_relaxed);
+    atomic_store_explicit(&p->link.queued, now + change, memory_order_relaxed);
+}
+
 void mailbox_append(Process *p, Message *m) {
     m->next = NULL;
+    count_queued(p, 1);
     if (p->link.queue_tail)
         p->link.queue_tail->next = m;
     else
@@ -138,6 +159,7 @@ Message *mailbox_remove_first(Process *p) {
     if (!m) return NULL;
     p->link.queue_head = m->next;
     if (!m->next) p->link.queue_tail = NULL;
+    count_queued(p, (uint32_t)-1);
     return m;
 }
 
@@ -157,6 +179,7 @@ Message *mailbox_remove_tagged(Process *p, uint64_t tag) {
     while (m && !is_receivable(m, tag)) before = m, m = m->next;
     if (!m) return NULL;
     if (!before) return mailbox_remove_first(p);
+    count_queued(p, (uint32_t)-1);
     before->next = m->next;
     if (!m->next) p->link.queue_tail = before;
     return m;
@@ -186,7 +209,7 @@ static void act_on_request(Process *p, Message *m) {
 
 static void act_on_signal(Process *p, Message *m) {
     switch (m->kind) {
-    case MSG_KILL: end_by_signal(p, m, SYMBOL(killed)); break;
+    case MSG_KILL: end_by_signal(p, m, m->values[0]); break;
     case MSG_EXIT: act_on_exit(p, m); break;
     case MSG_SYSTEM: act_on_request(p, m); break;
     default: relation_signal(p, m);
@@ -198,7 +221,7 @@ static Message *take_all(Process *p) {
     Word128 w = word128_peek(p->link.word), put = {0, 0};
     do {
         if (!w.high && !(w.low & LINK_SIGNALS)) return NULL;
-        put.low = w.low & ~LINK_SIGNALS;
+        put.low = w.low & ~(LINK_SIGNALS | LINK_COUNT_BITS);
     } while (!word128_cas(p->link.word, &w, put));
     return (Message *)(uintptr_t)w.high;
 }

@@ -7,7 +7,7 @@
  * the same CAS, so no message is ever left behind.
  *
  *   63         32 31        14 13       8 7      0      63                    0
- *   [ generation ][     0     ][ LINK_*  ][ state ]      [ newest Message or 0 ]
+ *   [ generation ][ in inbox  ][ LINK_*  ][ state ]      [ newest Message or 0 ]
  *
  * WAITING is a process whose reply slot is open: a call, a sleep, an I/O request and a system request all
  * wait for the same slot, under an id that no other wait of this control block ever had. Who wins the CAS on
@@ -69,6 +69,11 @@ typedef enum { RUN_FREE, RUN_IDLE, RUN_RUNNABLE, RUN_RUNNING, RUN_WAITING, RUN_E
  * it. Signals still do, and are answered when it ends. */
 #define LINK_DOOMED ((uint64_t)1 << 13)
 
+/* How many messages are in the inbox; stays at its maximum. */
+#define LINK_COUNT_ONE ((uint64_t)1 << 14)
+#define LINK_COUNT_BITS ((uint64_t)0x3ffff << 14)
+static inline uint32_t link_count(uint64_t low) { return (uint32_t)((low & LINK_COUNT_BITS) >> 14); }
+
 static inline RunState link_state(uint64_t low) { return (RunState)(low & 0xff); }
 static inline uint32_t link_generation(uint64_t low) { return (uint32_t)(low >> 32); }
 /* Alive, for others: of that generation, and neither ended, ending nor doomed. */
@@ -104,10 +109,11 @@ typedef struct ProcessLink {
     _Alignas(64) uint64_t word[2];  /* drawn above; only through atomic128 */
     _Atomic uint64_t reply_call_id; /* wait id | SLOT_*, 0 = closed */
     _Atomic uint64_t waiting_on; /* pid of the process that this one's synchronous call waits for, 0 = none */
-    _Atomic int64_t wait_deadline; /* when the present wait runs out, DEADLINE_NONE = never (vm/timer.c) */
-    _Atomic int64_t armed_until;   /* deadline of the timer entry this control block has, 0 = none */
-    _Atomic uint32_t class_id;     /* actor: its class; class process: the class it serves */
-    Reply reply;                   /* written by who wins the CAS on reply_call_id */
+    _Atomic int64_t wait_deadline;  /* when the present wait runs out, DEADLINE_NONE = never (vm/timer.c) */
+    _Atomic int64_t armed_until;    /* deadline of the timer entry this control block has, 0 = none */
+    _Atomic uint32_t class_id;      /* actor: its class; class process: the class it serves */
+    _Atomic uint32_t mailbox_limit; /* messages that may wait, 0 = no limit */
+    Reply reply;                    /* written by who wins the CAS on reply_call_id */
     /* the owner only */
     Message *queue_head, *queue_tail; /* private, in arrival order */
     uint64_t next_call_id;            /* never reset: an id names one wait of this control block for ever */
@@ -125,11 +131,12 @@ typedef struct ProcessLink {
     Value exit_reason;
     Value call_class, call_selector; /* of the call it waits for, for errors; immediates */
     uint32_t slot;
-    uint8_t wait;   /* WaitKind */
-    bool trap_exit; /* ignores exit signals other than kill */
-    bool ending;    /* ends when the present message is answered; exit_reason is set */
-    bool killed;    /* a signal has ended it: it ends at once; implies ending */
-    bool cooling;   /* in a scheduler's list of idle processes that may give back memory */
+    _Atomic uint32_t queued; /* messages in the private queue; others may read it */
+    uint8_t wait;            /* WaitKind */
+    bool trap_exit;          /* ignores exit signals other than kill */
+    bool ending;             /* ends when the present message is answered; exit_reason is set */
+    bool killed;             /* a signal has ended it: it ends at once; implies ending */
+    bool cooling;            /* in a scheduler's list of idle processes that may give back memory */
 } ProcessLink;
 
 #endif

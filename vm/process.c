@@ -179,6 +179,8 @@ static void init_owner_part(BtVm *vm, Process *p, const SpawnOptions *options, u
 static void init_link(Process *p, const SpawnOptions *options) {
     ProcessLink *l = &p->link;
     l->queue_head = l->queue_tail = NULL;
+    atomic_store_explicit(&l->queued, 0, memory_order_relaxed); /* relaxed, these two: numbers and no more */
+    atomic_store_explicit(&l->mailbox_limit, p->vm->mailbox_limit, memory_order_relaxed);
     l->wait = WAIT_NONE;
     l->wait_timeout_us = -1;
     l->relations = NULL;
@@ -291,7 +293,7 @@ void process_complete(Process *p, ReplyKind kind, Value value) {
 static uint64_t close_inbox(Process *p) {
     Word128 w = word128_peek(p->link.word), put = {0, 0};
     do {
-        put.low = link_with_state(w.low, RUN_EXITING) & ~LINK_SIGNALS;
+        put.low = link_with_state(w.low, RUN_EXITING) & ~(LINK_SIGNALS | LINK_COUNT_BITS);
     } while (!word128_cas(p->link.word, &w, put));
     for (Message *m = messages_reverse((Message *)(uintptr_t)w.high), *next; m; m = next) {
         next = m->next;

@@ -41,6 +41,8 @@ int64_t clock_now_us(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+int64_t vm_clock_us(void) { return clock_now_us(); }
+
 int64_t vm_now_us(BtVm *vm) {
     struct Seeded *seeded = vm->schedulers->seeded;
     return seeded ? seeded_now_us(seeded) : clock_now_us();

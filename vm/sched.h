@@ -123,6 +123,8 @@ uint64_t timer_start(Process *p, Value pid, int64_t microseconds);
 bool timer_cancel(BtVm *vm, uint64_t timer_id);
 /* Microseconds: monotonic, or virtual under --seed. */
 int64_t vm_now_us(BtVm *vm);
+/* The monotonic clock of the system, whatever the mode. */
+int64_t vm_clock_us(void);
 
 /* ---- system signals (architecture.md section 3) ---- */
 /* Runs serve(target, context) in the target's ownership at its next safepoint (at once, on this thread, if it

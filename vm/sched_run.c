@@ -5,6 +5,7 @@
  * of calls are armed when the caller really waits: callers that wait through hand-off stand in `chain`; who
  * is answered in the same slice leaves it, the rest is armed when the slice ends. */
 #include "vm/io.h"
+#include "vm/limits.h"
 #include "vm/sched_internal.h"
 
 bool sched_may_claim(Scheduler *s) {
@@ -152,5 +153,8 @@ void sched_run_slice(Scheduler *s, Process *p) {
     chain_release(s);
     if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
     if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);
-    if (s->tick % FLUSH_TICKS == 0) io_console_flush(s->vm);
+    if (s->tick % FLUSH_TICKS == 0) {
+        io_console_flush(s->vm);
+        (void)limits_look_at_memory(s->vm);
+    }
 }

@@ -124,7 +124,7 @@ PrimStatus string_new_blank(Process *p, size_t length, char **bytes, Value *out)
         *bytes = (char *)(object_words(*out) + INLINE_BYTES);
         return PRIM_OK;
     }
-    if (!heap_reserve(p, REF_WORDS)) return PRIM_RAISE;
+    if (!heap_reserve_offheap(p, REF_WORDS, length / 8)) return PRIM_RAISE;
     StringBuffer *buffer = buffer_new(length, length);
     if (!buffer) return error_resource(p, "There is no memory for the bytes of a string.");
     *out = build_ref(p, buffer, 0, length, 0, length);
@@ -280,7 +280,7 @@ static bool append_in_place(Process *p, const Value *parts, size_t count, size_t
 static size_t slack_for(size_t total) { return total / 2 + 32; }
 
 static PrimStatus concat_long(Process *p, const Value *parts, size_t count, size_t total, Value *out) {
-    if (!heap_reserve(p, REF_WORDS)) return PRIM_RAISE;
+    if (!heap_reserve_offheap(p, REF_WORDS, total / 8)) return PRIM_RAISE;
     if (append_in_place(p, parts, count, total, out)) return PRIM_OK;
     StringBuffer *buffer = buffer_new(total + slack_for(total), total);
     if (!buffer) buffer = buffer_new(total, total);

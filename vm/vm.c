@@ -32,6 +32,8 @@ BtVm *vm_new(const VmConfig *config) {
     vm->default_heap_limit_words = config->heap_limit_words;
     vm->default_stack_limit_words =
         config->stack_limit_words ? config->stack_limit_words : DEFAULT_STACK_LIMIT_WORDS;
+    vm->memory_limit_bytes = config->memory_limit_bytes;
+    vm->mailbox_limit = config->mailbox_limit;
     vm->no_tail_calls = config->no_tail_calls;
     vm->seeded = config->seeded;
     vm->seed = config->seed;

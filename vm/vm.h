@@ -17,6 +17,10 @@ struct BtVm {
     CompileService compiler;
     uint32_t max_symbols;
     size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
+    size_t memory_limit_bytes;        /* resident set of the whole VM; 0 = none (vm/limits.h) */
+    uint32_t mailbox_limit;           /* messages that may wait for a process; 0 = none */
+    _Atomic bool memory_short;        /* was over the limit at the last look */
+    _Atomic int64_t memory_looked_us; /* when that was */
     bool no_tail_calls, seeded;
     uint64_t seed;
     _Atomic bool failed;     /* a VM structure could not be had: processes stop, API calls answer so */
@@ -36,7 +40,8 @@ typedef struct VmConfig {
     unsigned schedulers;
     bool seeded, no_tail_calls;
     uint64_t seed;
-    size_t heap_limit_words, stack_limit_words;
+    size_t heap_limit_words, stack_limit_words, memory_limit_bytes;
+    uint32_t mailbox_limit;
     void (*out)(void *context, const char *bytes, size_t length);
     void (*log)(void *context, const char *bytes, size_t length);
     void *io_context;

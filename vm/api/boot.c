@@ -55,6 +55,8 @@ bt_vm *bt_vm_new(const bt_config *config) {
                      .no_tail_calls = config->no_tail_calls != 0,
                      .heap_limit_words = config->heap_limit_bytes / sizeof(Value),
                      .stack_limit_words = config->stack_limit_bytes / sizeof(Value),
+                     .memory_limit_bytes = config->memory_limit_bytes,
+                     .mailbox_limit = config->mailbox_limit,
                      .out = config->output       ? config->output
                             : config->use_stdout ? write_stdout
                                                  : discard,

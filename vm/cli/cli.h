@@ -18,7 +18,8 @@ typedef struct {
     unsigned schedulers;
     bool seeded, no_tail_calls, verbose;
     uint64_t seed;
-    size_t heap_limit_bytes, stack_limit_bytes;
+    size_t heap_limit_bytes, stack_limit_bytes, memory_limit_bytes;
+    uint32_t mailbox_limit;
     Signals *signals; /* not an option: who stops the VM of this command; NULL: nobody */
 } CommonOptions;
 

@@ -27,6 +27,8 @@ static void print_command_help(const Command *c) {
                "  --seed N         deterministic: one scheduler, virtual time, every choice from N\n"
                "  --heap-limit N   bytes of heap per process\n"
                "  --stack-limit N  bytes of stack per process\n"
+               "  --mailbox-limit N  messages that may wait for a process\n"
+               "  --memory-limit N bytes of memory for everything\n"
                "  --no-tail-calls  keep every caller on the stack (debugging)\n"
                "  -v               more on standard error\n");
 }
@@ -54,6 +56,10 @@ static bool take_common(Invocation *in) {
             ok = take_number(in, &i, &n), in->common.heap_limit_bytes = (size_t)n;
         else if (!strcmp(a, "--stack-limit"))
             ok = take_number(in, &i, &n), in->common.stack_limit_bytes = (size_t)n;
+        else if (!strcmp(a, "--mailbox-limit"))
+            ok = take_number(in, &i, &n) && n <= UINT32_MAX, in->common.mailbox_limit = (uint32_t)n;
+        else if (!strcmp(a, "--memory-limit"))
+            ok = take_number(in, &i, &n), in->common.memory_limit_bytes = (size_t)n;
         else if (!strcmp(a, "--no-tail-calls"))
             in->common.no_tail_calls = true;
         else if (!strcmp(a, "-v"))

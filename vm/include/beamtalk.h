@@ -52,6 +52,8 @@ typedef struct bt_config {
     void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL: standard error */
     void *context;
     int use_stdout;
+    size_t memory_limit_bytes; /* resident set of the process, 0: none; who asks for much beyond it fails */
+    uint32_t mailbox_limit;    /* messages that may wait for one process, 0: none; more end it */
 } bt_config;
 
 /* A VM with the library loaded. No thread starts before the first evaluation; no signal handler is installed.

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Processes seen from outside: limits, logs, fairness. Usage: run.sh BINARY. Last line: `N passed, N failed`.
+binary=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../expect.sh
+. "$here/../expect.sh"
+
+# ---- limits ----
+
+program mailbox.bt 'Actor subclass: Slow
+  state: n = 0
+  nap => Timer sleep: 300
+  bump => self.n := self.n + 1
+a := Slow spawn
+a onExit: [:r | Console printLine: "ended: " ++ r printString]
+a nap!
+1 to: 1000 do: [:i | a bump!]
+Console printLine: a isAlive printString
+Timer sleep: 50
+b := Slow spawn
+1 to: 50 do: [:i | b bump!]
+Console printLine: b bump printString'
+expect "a full mailbox ends its owner" 0 '^false~ended: #resource_error~51~$' \
+    '^error: Slow 0\.[0-9]+\.[0-9]+ is ended: more than 100 messages wait in its mailbox~$' "$binary" run --mailbox-limit 100 "$work/mailbox.bt"
+expect "without a limit a mailbox grows" 0 '^true~51~$' '' "$binary" run "$work/mailbox.bt"
+
+program heap.bt 'Actor subclass: Hog
+  state: keep = nil
+  text: n => self.keep := "x" repeat: n
+  list: n => self.keep := (1 to: n) asList
+  small => 3
+  double: text =>
+    s := text
+    [true] whileTrue: [s := s ++ s]
+kindOf := [:block | [block value. #none] on: Exception do: [:e | e kind printString ++ " " ++ e hint printString]]
+a := Hog spawn
+Console printLine: (kindOf value: [a text: 50000000])
+Console printLine: (kindOf value: [a list: 3000000])
+Console printLine: a small printString
+Console printLine: (kindOf value: [a double: "abcdefgh"])'
+hint='"The heap of this process would be larger than its limit of 10000000 bytes"'
+expect "a heap limit counts objects and the bytes of strings" 0 "^#resource_error $hint~#resource_error $hint~3~#resource_error $hint~$" \
+    '^(error: (Hog|process) 0\.[0-9]+\.[0-9]+ ran into a limit( in [^~]*)?: The heap [^~]*~){3}$' "$binary" run --heap-limit 10000000 "$work/heap.bt"
+
+program memory.bt 'Actor subclass: Slow
+  nap => Timer sleep: 60000
+  take: x => x
+a := Slow spawn
+a nap!
+kind := [[true] whileTrue: [a take: #(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)!]] on: Exception do: [:e | e kind]
+Console printLine: kind printString'
+expect "a flood of messages ends at the memory limit" 0 '^#resource_error~$' 'memory limit of 600000000 bytes' \
+    "$binary" run --memory-limit 600000000 "$work/memory.bt"
+program grow.bt 'Actor subclass: Hog
+  state: keep = #()
+  grow: n => self.keep := self.keep ++ #("x" repeat: n)
+  small => #small
+hogs := (1 to: 4) asList collect: [:i | Hog spawn]
+failed := 0
+1 to: 100 do: [:i | hogs do: [:h | [h grow: 4000000] on: Exception do: [:e | failed := failed + 1]]]
+Console printLine: (failed > 0) printString
+Console printLine: ((hogs collect: [:each | each small]) printString)'
+expect "who asks for much beyond the memory limit fails, the others go on" 0 '^true~#\(#small, #small, #small, #small\)~$' \
+    'ran into a limit in grow:: The virtual machine' "$binary" run --memory-limit 600000000 "$work/grow.bt"
+
+finish
