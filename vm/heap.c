@@ -11,8 +11,9 @@
 
 #define OFFHEAP_STEP_WORDS ((size_t)1 << 16) /* 512 KB of fresh off-heap data force a minor collection */
 #define STRESS_FULL_EVERY 5u
-#define MODEST_WORDS ((size_t)1 << 17) /* a heap of up to a megabyte goes on when the VM is short of memory  \
-                                        */
+#define MODEST_WORDS                                                                                         \
+    ((size_t)1 << 17) /* a heap of up to a megabyte goes on when the VM is short of memory                   \
+                       */
 #define OFFHEAP_LOOK_WORDS ((size_t)1 << 12)
 
 /* ---- reserving ---- */

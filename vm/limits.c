@@ -40,21 +40,25 @@ bool limits_look_at_memory(BtVm *vm) {
     return limits_memory_is_short(vm);
 }
 
+static void title_of(BtVm *vm, Value pid, uint32_t class_id, char *buffer, size_t size) {
+    Class *c = class_id ? class_by_id(vm, class_id) : NULL;
+    snprintf(buffer, size, "%.200s 0.%u.%u", c ? symbol_text(vm, c->name, NULL) : "process", pid_slot(pid),
+             pid_generation(pid));
+}
+
 void process_title(BtVm *vm, Value pid, char *buffer, size_t size) {
     uint32_t class_id = 0;
-    const char *name = "process";
-    if (process_class_of(vm, pid, &class_id) && class_id) {
-        Class *c = class_by_id(vm, class_id);
-        if (c) name = symbol_text(vm, c->name, NULL);
-    }
-    snprintf(buffer, size, "%.200s 0.%u.%u", name, pid_slot(pid), pid_generation(pid));
+    (void)process_class_of(vm, pid, &class_id);
+    title_of(vm, pid, class_id, buffer, size);
 }
 
 /* The error itself needs a little memory: the limit does not count while it is made. */
 static bool raise_limit(Process *p, const char *hint) {
     if (p->heap.raising_limit) return p->exception = error_out_of_memory(p->vm), false;
     char title[256];
-    process_title(p->vm, p->pid, title, sizeof title);
+    /* relaxed: its own */
+    title_of(p->vm, p->pid, atomic_load_explicit(&p->link.class_id, memory_order_relaxed), title,
+             sizeof title);
     const Function *fn = p->frame ? p->frame->fn : NULL;
     const char *method = fn && value_is_symbol(fn->name) ? symbol_text(p->vm, fn->name, NULL) : "";
     vm_log(p->vm, "error: %s ran into a limit%s%s: %s", title, *method ? " in " : "", method, hint);

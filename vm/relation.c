@@ -93,6 +93,16 @@ Value relation_watched(const RelationTable *t, uint64_t id) {
     return t && at < t->capacity ? key_pid(t->entries[at].key) : V_NIL;
 }
 
+void relation_counts(const RelationTable *t, uint64_t *links, uint64_t *monitors) {
+    *links = *monitors = 0;
+    for (uint32_t i = 0; t && i < t->capacity; i++) {
+        if (!t->entries[i].key) continue;
+        RelationKind kind = key_kind(t->entries[i].key);
+        if (kind == RELATION_LINK) ++*links;
+        if (kind == RELATION_WATCHES || kind == RELATION_WATCHED_BY) ++*monitors;
+    }
+}
+
 void relations_free(RelationTable *t) { mem_free(t); }
 
 /* ---- signals ---- */

@@ -132,6 +132,9 @@ int64_t vm_clock_us(void);
  * PRIM_RAISE actor_dead. */
 PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
                          void *context);
+/* The same with a limit: a target that reaches no safepoint in time gives `timeout`. */
+PrimStatus system_signal_within(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
+                                void *context, int64_t timeout_us);
 /* From serve: a copy of the term becomes the asker's resume_value. */
 void system_answer(Process *target, Value term);
 

@@ -265,6 +265,8 @@ bool relation_add(RelationTable **table, RelationKind kind, Value pid, uint64_t 
 bool relation_remove(RelationTable *table, RelationKind kind, Value pid, uint64_t id);
 /* Of RELATION_WATCHES: whom this reference watches, or V_NIL. */
 Value relation_watched(const RelationTable *table, uint64_t id);
+/* How many links, and how many monitors in either direction. */
+void relation_counts(const RelationTable *table, uint64_t *links, uint64_t *monitors);
 void relations_fire(Scheduler *s, Process *p, Value reason); /* at death */
 void relations_free(RelationTable *table);
 /* Acts on MSG_LINK, MSG_UNLINK, MSG_MONITOR, MSG_DEMONITOR. */

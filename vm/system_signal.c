@@ -14,6 +14,8 @@ static void finish_request(Process *p, Reply *reply) {
         p->resume_value = reply->value;
     else if (reply->kind == REPLY_ERROR)
         p->exception = reply->value;
+    else if (reply->kind == REPLY_TIMEOUT)
+        (void)error_raise(p, ERR_timeout, V_NIL, V_NIL, NULL, NULL, V_NIL);
     else
         (void)error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
 }
@@ -64,7 +66,12 @@ static bool serve_here(Process *asker, Value pid, uint64_t id, void (*serve)(Pro
 
 PrimStatus system_signal(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
                          void *context) {
-    uint64_t id = wait_open(p, WAIT_PRIM, -1);
+    return system_signal_within(p, target_pid, serve, context, -1);
+}
+
+PrimStatus system_signal_within(Process *p, Value target_pid, void (*serve)(Process *target, void *context),
+                                void *context, int64_t timeout_us) {
+    uint64_t id = wait_open(p, WAIT_PRIM, timeout_us);
     p->link.wait_finish = finish_request;
     if (serve_here(p, target_pid, id, serve, context)) return PRIM_BLOCK;
     Message *m = message_make(p->vm, p->scheduler, MSG_SYSTEM, p->pid, V_NIL, V_NIL, NULL, 0);

@@ -3,6 +3,7 @@
 #include "vm/class_vars.h"
 #include "vm/dict.h"
 #include "vm/list.h"
+#include "vm/process_info.h"
 #include "vm/prims/prim_support.h"
 
 /* ---- plain processes ---- */
@@ -203,7 +204,29 @@ PRIM(prim_logger_write) {
     return *result = V_NIL, PRIM_OK;
 }
 
-/* ---- looking into an actor ---- */
+/* ---- looking into a process ---- */
+
+#define LOOK_LIMIT_US 1000000 /* no snapshot waits longer for a process that reaches no safepoint */
+
+/* The Tuple of vm/process_info.h; raises actor_dead or timeout. */
+PRIM(prim_process_info) {
+    (void)count, (void)result;
+    Value pid = pid_of(p, args[1]);
+    if (pid == V_NIL) return error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
+    return system_signal_within(p, pid, process_describe, NULL, LOOK_LIMIT_US);
+}
+
+/* Pids of all processes, the oldest slots first. */
+PRIM(prim_process_all) {
+    (void)args, (void)count;
+    size_t room = process_list(p->vm, NULL, 0) + 64;
+    Value *pids = mem_alloc(room * sizeof *pids);
+    if (!pids) return error_resource(p, NULL);
+    size_t found = process_list(p->vm, pids, room);
+    PrimStatus status = list_of_immediates(p, pids, found < room ? found : room, result);
+    mem_free(pids);
+    return status;
+}
 
 static void answer_state(Process *target, void *context) {
     (void)context;
@@ -216,7 +239,7 @@ PRIM(prim_inspector_record) {
     *result = V_NIL;
     Value pid = pid_of(p, args[1]);
     if (pid == V_NIL) return PRIM_OK;
-    if (pid != p->pid) return system_signal(p, pid, answer_state, NULL);
+    if (pid != p->pid) return system_signal_within(p, pid, answer_state, NULL, LOOK_LIMIT_US);
     if (p->state == V_HOLE) return PRIM_OK;
     record_share(p->state);
     return *result = p->state, PRIM_OK;
