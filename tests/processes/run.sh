@@ -12,17 +12,17 @@ program mailbox.bt 'Actor subclass: Slow
   nap => Timer sleep: 300
   bump => self.n := self.n + 1
 a := Slow spawn
-a onExit: [:r | Console printLine: "ended: " ++ r printString]
+VmProcess monitor: a pid
 a nap!
 1 to: 1000 do: [:i | a bump!]
 Console printLine: a isAlive printString
-Timer sleep: 50
+Console printLine: (a isAlive ifTrue: ["lives"] ifFalse: ["ended: " ++ VmProcess receive printString])
 b := Slow spawn
 1 to: 50 do: [:i | b bump!]
 Console printLine: b bump printString'
 expect "a full mailbox ends its owner" 0 '^false~ended: #resource_error~51~$' \
     '^error: Slow 0\.[0-9]+\.[0-9]+ is ended: more than 100 messages wait in its mailbox~$' "$binary" run --mailbox-limit 100 "$work/mailbox.bt"
-expect "without a limit a mailbox grows" 0 '^true~51~$' '' "$binary" run "$work/mailbox.bt"
+expect "without a limit a mailbox grows" 0 '^true~lives~51~$' '' "$binary" run "$work/mailbox.bt"
 
 program heap.bt 'Actor subclass: Hog
   state: keep = nil
