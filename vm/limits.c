@@ -11,7 +11,7 @@
 
 #define LOOK_EVERY_US 1000
 
-static size_t resident_bytes(void) {
+size_t limits_resident_bytes(void) {
     char text[128];
     int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
@@ -34,7 +34,7 @@ bool limits_look_at_memory(BtVm *vm) {
     int64_t now = vm_clock_us(), last = atomic_load_explicit(&vm->memory_looked_us, memory_order_relaxed);
     if (now - last >= LOOK_EVERY_US) {
         atomic_store_explicit(&vm->memory_looked_us, now, memory_order_relaxed);
-        bool is_short = resident_bytes() > vm->memory_limit_bytes;
+        bool is_short = limits_resident_bytes() > vm->memory_limit_bytes;
         atomic_store_explicit(&vm->memory_short, is_short, memory_order_relaxed);
     }
     return limits_memory_is_short(vm);

@@ -13,6 +13,8 @@
 bool limits_memory_is_short(BtVm *vm);
 /* Looks at the resident set, at most once a millisecond; answers the same. Any thread. */
 bool limits_look_at_memory(BtVm *vm);
+/* What the system has given this process. */
+size_t limits_resident_bytes(void);
 /* Leaves a resource_error pending that says which limit, and logs it. Answers false. */
 bool limits_raise_heap(Process *p);
 bool limits_raise_memory(Process *p);

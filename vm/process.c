@@ -54,7 +54,7 @@ static bool directory_grow(ProcessTable *t) {
 
 static bool slab_add(ProcessTable *t) {
     uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: under the lock */
-    if (count >= (1u << 29) / SLAB_PROCESSES) return false;
+    if (count >= PROCESSES_MAX / SLAB_PROCESSES) return false;
     if (count == t->capacity && !directory_grow(t)) return false;
     Process *slab = table_own(t, SLAB_PROCESSES * sizeof *slab);
     if (!slab) return false;

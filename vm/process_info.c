@@ -62,6 +62,17 @@ void process_describe(Process *target, void *context) {
     system_answer(target, value_from_object(words));
 }
 
+SystemNumbers system_numbers(BtVm *vm) {
+    Schedulers *all = vm->schedulers;
+    SystemNumbers n = {
+        .schedulers = all->count, .processes = process_count(vm), .process_limit = PROCESSES_MAX};
+    /* relaxed: all of this is out of date when it is read */
+    n.runnable = atomic_load_explicit(&all->injector.count, memory_order_relaxed);
+    for (unsigned i = 0; i < all->count; i++)
+        n.runnable += ring_length(&all->list[i].woken) + ring_length(&all->list[i].expired);
+    return n;
+}
+
 size_t process_list(BtVm *vm, Value *pids, size_t max) {
     ProcessTable *t = &vm->schedulers->processes;
     /* acquire: pairs with slab_add */

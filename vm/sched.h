@@ -61,6 +61,10 @@ Process *process_by_pid(BtVm *vm, Value pid);
 void process_each(BtVm *vm, void (*visit)(Value pid, uint32_t class_id, void *context), void *context);
 /* How many live now. */
 uint32_t process_count(BtVm *vm);
+typedef struct SystemNumbers {
+    int64_t schedulers, processes, process_limit, runnable; /* runnable: a snapshot */
+} SystemNumbers;
+SystemNumbers system_numbers(BtVm *vm);
 bool process_is_alive(BtVm *vm, Value pid);
 /* Exit signal to a process (kill: reason killed, untrappable). */
 void process_exit_signal(BtVm *vm, Value pid, Value reason_symbol, bool kill);

@@ -26,6 +26,7 @@ enum {
     MESSAGE_SMALL = 4,  /* arguments that fit a cached message */
     FREE_BATCH = 64,    /* control blocks moved between a scheduler's free list and the table's */
     SCHEDULERS_MAX = 256,
+    PROCESSES_MAX = 1 << 29,
     SLAB_PROCESSES = 512 /* times 896 bytes: 7 of the 64 KiB slices that mimalloc deals in */
 };
 
@@ -49,6 +50,12 @@ bool ring_push(RunRing *ring, Process *p); /* owner; false: full */
 Process *ring_pop(RunRing *ring);          /* owner */
 /* Takes half of a ring (at least one if there is any); any thread. */
 unsigned ring_steal(RunRing *ring, Process **batch);
+/* A snapshot. */
+static inline uint32_t ring_length(RunRing *ring) {
+    uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint32_t length = atomic_load_explicit(&ring->tail, memory_order_relaxed) - head;
+    return length <= RING_SIZE ? length : 0;
+}
 bool ring_is_empty(RunRing *ring); /* any thread; sequentially consistent */
 void injector_push(Injector *in, Process *first, Process *last, uint32_t count);
 unsigned injector_take(Injector *in, Process **batch, unsigned max);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include "vm/interp_internal.h"
 #include "vm/string.h"
+#include "vm/tracing.h"
 
 /* What the base activation is, where that is not the message in p->serving. Kept in p->init_next for actors.
  */
@@ -217,6 +218,8 @@ static Value failed_method(Process *p, const Class *c, Value exception) {
 static void actor_end(Process *p) {
     Class *c = served_class(p);
     Value answer;
+    if (p->serving && p->serving->context)
+        tracing_end(p, c ? c->name : V_NIL, p->pending == PENDING_NONE ? TRACE_OK : TRACE_ERROR);
     switch (p->pending) {
     case PENDING_ERROR:
         actor_revert(p);
@@ -313,6 +316,7 @@ Step serve_next(Process *p) {
         if (m->kind == MSG_START) return plain_start(p, m);
         if (is_request(p, m) && (c || p->role == PROC_ACTOR)) {
             p->serving = m;
+            if (p->role == PROC_ACTOR && tracing_is_on(p->vm)) tracing_begin(p, m);
             return c ? class_message(p, c) : actor_take(p);
         }
         message_free(p->vm, m);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "vm/alloc.h"
 #include "vm/io.h"
+#include "vm/tracing.h"
 #include "vm/vm.h"
 #include "vm/workspace.h"
 
@@ -42,7 +43,7 @@ BtVm *vm_new(const VmConfig *config) {
     vm->io_context = config->io_context;
     read_stress_switches(vm);
     vm->symbols = symbols_new();
-    bool whole = vm->symbols && class_table_new(vm) && workspace_new(vm) && io_new(vm) &&
+    bool whole = vm->symbols && class_table_new(vm) && workspace_new(vm) && tracing_new(vm) && io_new(vm) &&
                  sched_init(vm, config->schedulers, config->seeded, config->seed);
     if (!whole) return vm_free(vm), NULL;
     return vm;
@@ -54,6 +55,7 @@ void vm_free(BtVm *vm) {
     io_stop(vm);    /* ... and no completion is on its way, before memory goes */
     sched_shutdown(vm);
     io_free(vm);
+    tracing_free(vm);
     workspace_free(vm);
     if (vm->classes) class_table_free(vm);
     if (vm->symbols) symbols_free(vm->symbols);

@@ -8,12 +8,14 @@
 typedef struct Schedulers Schedulers; /* vm/sched.c */
 typedef struct ClassTable ClassTable; /* vm/class.c */
 typedef struct IoThread IoThread;     /* vm/io.c */
+typedef struct Tracing Tracing;       /* vm/tracing.c */
 
 struct BtVm {
     SymbolTable *symbols;
     ClassTable *classes;
     Schedulers *schedulers;
     IoThread *io;
+    Tracing *tracing;
     CompileService compiler;
     uint32_t max_symbols;
     size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
