@@ -1,8 +1,10 @@
 /* Sessions as hosts see them: variables from one input to the next, and what the interface refuses. */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "beamtalk.h"
 
 static bt_vm *vm;
@@ -140,6 +142,69 @@ START_TEST(a_class_is_sent_at_most_one_argument) {
 }
 END_TEST
 
+static void *interrupt_later(void *argument) {
+    (void)argument;
+    usleep(200000);
+    bt_session_interrupt(session);
+    return NULL;
+}
+
+static bt_status interrupted_status(const char *source) {
+    pthread_t thread;
+    bt_eval_options options = {.size = sizeof options, .want_shown = 1};
+    bt_result *r = NULL;
+    pthread_create(&thread, NULL, interrupt_later, NULL);
+    bt_status status = bt_vm_eval(session, source, strlen(source), &options, &r);
+    pthread_join(thread, NULL);
+    bt_result_free(r);
+    return status;
+}
+
+START_TEST(an_interrupt_ends_the_evaluation_only) {
+    IS("kept := 3", "3");
+    ck_assert_int_eq(interrupted_status("kept := 4. [true] whileTrue: [nil]"), BT_INTERRUPTED);
+    ck_assert_int_eq(interrupted_status("Timer sleep: 100000"), BT_INTERRUPTED);
+    shown("Object subclass: Slow\n  printString => [true] whileTrue: [nil]");
+    ck_assert_int_eq(interrupted_status("Slow new"), BT_INTERRUPTED);
+    IS("kept", "3");
+    bt_session_interrupt(session); /* nothing runs */
+    bt_session_interrupt(NULL);
+    IS("kept + 1", "4");
+}
+END_TEST
+
+START_TEST(diagnostics_one_by_one) {
+    static const char source[] = "x := Nowhere.\ny := missing.\nz := gone";
+    bt_result *r = NULL;
+    bt_diagnostic d;
+    ck_assert_int_eq(bt_vm_eval(session, source, strlen(source), NULL, &r), BT_COMPILE_ERROR);
+    ck_assert_int_eq(bt_result_diagnostic(r, 0, &d), 1);
+    ck_assert_int_eq(d.severity, BT_DIAG_WARNING);
+    ck_assert_int_eq(bt_result_diagnostic(r, 1, &d), 1);
+    ck_assert_int_eq(d.severity, BT_DIAG_ERROR);
+    ck_assert_str_eq(d.message, "Undefined variable: missing");
+    ck_assert_int_eq(d.line, 2);
+    ck_assert_int_eq(d.column, 6);
+    ck_assert_int_eq(bt_result_diagnostic(r, 2, &d), 1);
+    ck_assert_int_eq(d.line, 3);
+    ck_assert_int_eq(bt_result_diagnostic(r, 3, &d), 0);
+    ck_assert_int_eq(bt_result_diagnostic(NULL, 0, &d), 0);
+    bt_result_free(r);
+}
+END_TEST
+
+START_TEST(a_session_replaces_methods_of_loaded_classes) {
+    shown("Object subclass: Patched\n  a => 1\n  class b => 2");
+    IS("Patched new a", "1");
+    shown("Patched >> a => 10");
+    IS("Patched new a", "10");
+    shown("Patched class >> b => 20");
+    IS("Patched b", "20");
+    shown("Patched >> c => 30");
+    IS("Patched new c", "30");
+}
+END_TEST
+
 int main(void) {
     Suite *s = suite_create("session");
     TCase *t = tcase_create("session");
@@ -151,6 +216,9 @@ int main(void) {
     tcase_add_test(t, new_variables_of_one_input_are_not_limited);
     tcase_add_test(t, a_return_out_of_a_block_keeps_variables_of_the_session);
     tcase_add_test(t, a_class_is_sent_at_most_one_argument);
+    tcase_add_test(t, an_interrupt_ends_the_evaluation_only);
+    tcase_add_test(t, diagnostics_one_by_one);
+    tcase_add_test(t, a_session_replaces_methods_of_loaded_classes);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

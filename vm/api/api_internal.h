@@ -31,6 +31,9 @@ struct bt_result {
     bt_status status;
     char *print_string, *shown, *repl_text, *diagnostics;
     char *error_class, *error_kind, *error_message, *error_hint, *error_selector, *stack, *definitions;
+    char *value_class;
+    bt_diagnostic *diagnostic_items; /* their texts are owned */
+    size_t diagnostic_count;
     int exit_status;
     int ran_expressions;
 };
@@ -50,6 +53,8 @@ bt_result *result_new(bt_status status);
 char *text_dup(const char *bytes, size_t length);
 /* The text of a String; NULL for anything else. */
 char *string_dup(Value v);
+/* Fills the diagnostics, and the error fields from the first error among them. */
+void result_set_diagnostics(bt_result *result, const DiagList *diags, SourceFile *file);
 /* Fills the error fields from an exception instance. */
 void result_set_error(bt_result *result, BtVm *vm, Value exception);
 

@@ -1,4 +1,5 @@
 /* What an evaluation answers: plain text fields, owned by the result. */
+#include <stdlib.h>
 #include "vm/api/api_internal.h"
 #include "vm/string.h"
 
@@ -42,11 +43,49 @@ void result_set_error(bt_result *r, BtVm *vm, Value exception) {
     r->error_selector = slot_text(vm, object_at(exception, EXC_SELECTOR));
 }
 
+static char *copy_of(const char *text) { return text ? text_dup(text, strlen(text)) : NULL; }
+
+static bt_severity severity_of(DiagSeverity s) {
+    return s == DIAG_ERROR ? BT_DIAG_ERROR : s == DIAG_WARNING ? BT_DIAG_WARNING : BT_DIAG_HINT;
+}
+
+static void add_diagnostic(bt_result *r, const Diag *d, SourceFile *file) {
+    SourcePosition at = file ? source_position(file, d->span.start) : (SourcePosition){0};
+    bt_diagnostic item = {.severity = severity_of(d->severity),
+                          .line = at.line,
+                          .column = at.column,
+                          .message = copy_of(d->message),
+                          .help = copy_of(d->help)};
+    if (!item.message) {
+        mem_free((void *)(uintptr_t)item.help);
+        return;
+    }
+    r->diagnostic_items[r->diagnostic_count++] = item;
+    if (d->severity != DIAG_ERROR || r->error_message) return;
+    r->error_message = copy_of(d->message);
+    r->error_hint = copy_of(d->help);
+}
+
+void result_set_diagnostics(bt_result *r, const DiagList *diags, SourceFile *file) {
+    char *text = diag_render_all(diags, file, DIAG_HINT);
+    r->diagnostics = copy_of(text);
+    free(text);
+    r->diagnostic_items = mem_zalloc((diags->count + 1) * sizeof *r->diagnostic_items);
+    for (uint32_t i = 0; r->diagnostic_items && i < diags->count; i++)
+        if (diags->items[i].severity != DIAG_LINT && diags->items[i].message)
+            add_diagnostic(r, &diags->items[i], file);
+}
+
 void bt_result_free(bt_result *r) {
     if (!r) return;
-    char *texts[] = {r->print_string,   r->shown,      r->repl_text,     r->diagnostics,
-                     r->error_class,    r->error_kind, r->error_message, r->error_hint,
-                     r->error_selector, r->stack,      r->definitions};
+    for (size_t i = 0; i < r->diagnostic_count; i++) {
+        mem_free((void *)(uintptr_t)r->diagnostic_items[i].message);
+        mem_free((void *)(uintptr_t)r->diagnostic_items[i].help);
+    }
+    mem_free(r->diagnostic_items);
+    char *texts[] = {r->value_class, r->print_string,   r->shown,      r->repl_text,
+                     r->diagnostics, r->error_class,    r->error_kind, r->error_message,
+                     r->error_hint,  r->error_selector, r->stack,      r->definitions};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mem_free(texts[i]);
     mem_free(r);
 }
@@ -56,6 +95,12 @@ const char *bt_result_print_string(const bt_result *r) { return r ? r->print_str
 const char *bt_result_shown(const bt_result *r) { return r ? r->shown : NULL; }
 const char *bt_result_repl_text(const bt_result *r) { return r ? r->repl_text : NULL; }
 const char *bt_result_diagnostics(const bt_result *r) { return r && r->diagnostics ? r->diagnostics : ""; }
+const char *bt_result_value_class(const bt_result *r) { return r ? r->value_class : NULL; }
+int bt_result_diagnostic(const bt_result *r, size_t index, bt_diagnostic *out) {
+    if (!r || !out || index >= r->diagnostic_count) return 0;
+    *out = r->diagnostic_items[index];
+    return 1;
+}
 const char *bt_result_error_class(const bt_result *r) { return r ? r->error_class : NULL; }
 const char *bt_result_error_kind(const bt_result *r) { return r ? r->error_kind : NULL; }
 const char *bt_result_error_message(const bt_result *r) { return r ? r->error_message : NULL; }

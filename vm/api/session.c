@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "vm/api/api_internal.h"
+#include "vm/io.h"
 #include "vm/string.h"
 
 bt_session *bt_session_new(bt_vm *vm) {
@@ -84,15 +85,7 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     }
     SourceFile file;
     bool named = source_file_init(&file, e->options->name ? e->options->name : "eval", source, length);
-    char *text = diag_render_all(&diags, named ? &file : NULL, DIAG_HINT);
-    e->result->diagnostics = text ? text_dup(text, strlen(text)) : NULL;
-    free(text);
-    for (uint32_t i = 0; i < diags.count && !e->result->error_message; i++)
-        if (diags.items[i].severity == DIAG_ERROR && diags.items[i].message) {
-            e->result->error_message = text_dup(diags.items[i].message, strlen(diags.items[i].message));
-            if (diags.items[i].help)
-                e->result->error_hint = text_dup(diags.items[i].help, strlen(diags.items[i].help));
-        }
+    result_set_diagnostics(e->result, &diags, named ? &file : NULL);
     if (named) source_file_free(&file);
     diag_list_free(&diags);
     world_free(world);
@@ -119,6 +112,20 @@ static bt_status compile_failure(Evaluation *e, const char *kind, const char *re
     return BT_COMPILE_ERROR;
 }
 
+/* `C >> s => ...` in a session replaces C's own method, where in a file it would only add to what C lacks. */
+static bool patch_methods(Evaluation *e) {
+    BtVm *vm = e->session->vm->core;
+    const BcUnit *bc = e->unit->bc;
+    for (uint32_t i = 0; i < bc->extension_count; i++) {
+        const BcMethod *m = &bc->extensions[i];
+        Class *c = class_by_name(vm, symbol_intern(vm, m->class_name.bytes, m->class_name.length));
+        Value selector = symbol_intern(vm, m->selector.bytes, m->selector.length);
+        if (!c || (c->flags & CLASS_STDLIB) || !class_own_method(vm, c, m->class_side, selector)) continue;
+        if (!class_install_method(vm, c, m->class_side, false, e->unit, m)) return false;
+    }
+    return true;
+}
+
 static bt_status install_input(Evaluation *e, BcUnit *bc) {
     BtVm *vm = e->session->vm->core;
     char reason[512] = "";
@@ -130,6 +137,8 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
         bool shadowing = strncmp(reason, "Cannot redefine stdlib", 22) == 0;
         return compile_failure(e, shadowing ? "stdlib_shadowing" : "compile_error", reason);
     }
+    bool file = e->options->main_process || e->options->load_only;
+    if (!file && !patch_methods(e)) return BT_NO_MEMORY;
     return BT_OK;
 }
 
@@ -176,6 +185,9 @@ static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
 
 static void render(Evaluation *e, Value value) {
     if (!e->options->want_shown) return;
+    size_t length;
+    const char *name = symbol_text(e->session->vm->core, class_name_of(e->session->vm->core, value), &length);
+    e->result->value_class = text_dup(name, length);
     e->result->print_string = sent_text(e, value, "printString");
     e->result->shown = sent_text(e, value, "__shown");
     e->result->repl_text = sent_text(e, value, "__replShown");
@@ -231,7 +243,7 @@ static bt_status take_answer(Evaluation *e, const Variables *v, Value tuple) {
             return BT_NO_MEMORY;
     }
     render(e, object_at(tuple, 1));
-    return BT_OK;
+    return atomic_load(&s->interrupted) ? BT_INTERRUPTED : BT_OK;
 }
 
 /* An input of definitions alone shows the last of them: `Shelf`, `Protocol P defined`, `Shelf>>size`. */
@@ -297,6 +309,7 @@ bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, con
     bt_status status = bc ? install_input(&e, bc) : compile_failure(&e, "compile_error", "out of memory");
     if (status == BT_OK && !e.options->load_only) status = run_script(&e);
     if (e.unit) code_release(e.unit);
+    io_console_flush(session->vm->core);
     pthread_mutex_unlock(&session->lock);
     e.result->status = status;
     *result = e.result;

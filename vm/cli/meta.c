@@ -408,6 +408,13 @@ MetaReply meta_run(Meta *meta, const char *line) {
     return r.reply;
 }
 
+MetaReply meta_load_path(Meta *meta, const char *path) {
+    Run r = {.meta = meta, .operand = strdup(path)};
+    if (r.operand) meta_load(&r);
+    free(r.operand);
+    return r.reply;
+}
+
 void meta_reply_free(MetaReply *reply_) {
     free(reply_->text);
     bt_result_free(reply_->result);

@@ -27,6 +27,8 @@ typedef struct {
 /* Is this line a meta command rather than source text? */
 bool meta_is_command(const char *line);
 MetaReply meta_run(Meta *meta, const char *line);
+/* As `:load path`, whatever bytes the path has. */
+MetaReply meta_load_path(Meta *meta, const char *path);
 void meta_reply_free(MetaReply *reply);
 void meta_free(Meta *meta);
 

@@ -45,9 +45,13 @@ static void stop(Signals *s, int number) {
 
 static void *wait_for_signals(void *argument) {
     Signals *s = argument;
-    for (int number; sigwait(&s->set, &number) == 0;) {
+    for (;;) {
+        siginfo_t info;
+        int number = sigwaitinfo(&s->set, &info);
+        if (number < 0) continue; /* EINTR: a debugger, a stopped process that goes on */
         pthread_mutex_lock(&s->lock);
-        SignalAction action = s->hook ? s->hook(s->context, number) : SIGNAL_STOP;
+        bool key = info.si_code == SI_KERNEL;
+        SignalAction action = s->hook ? s->hook(s->context, number, key) : SIGNAL_STOP;
         if (action == SIGNAL_EXIT_NOW) leave(s, number);
         if (action == SIGNAL_STOP) stop(s, number); /* unlocks, and ends the process in the end */
         pthread_mutex_unlock(&s->lock);

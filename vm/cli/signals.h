@@ -21,8 +21,9 @@ typedef enum {
     SIGNAL_EXIT_NOW, /* nothing is running: flush, restore the terminal, exit */
 } SignalAction;
 /* Runs on the signal thread, like any thread: it may lock, write, and call what the header of the callee
- * allows from any thread. A REPL turns SIGINT into "interrupt this evaluation" here. */
-typedef SignalAction (*SignalHook)(void *context, int number);
+ * allows from any thread. A REPL turns SIGINT into "interrupt this evaluation" here. from_terminal: a key was
+ * pressed (Ctrl-C); no process has sent it. */
+typedef SignalAction (*SignalHook)(void *context, int number, bool from_terminal);
 
 /* Blocks the signals in the calling thread, the only one so far, and starts waiting for them. NULL: no memory
  * or no thread; signals then have their default effect. */

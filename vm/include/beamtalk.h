@@ -84,8 +84,9 @@ typedef struct bt_eval_options {
 } bt_eval_options;
 
 /* Evaluates source text of `length` bytes as one input of the session: definitions are installed, expressions
- * run in a process of their own, names assigned stay bound (not after an error). The caller blocks. *result
- * is set (never NULL) unless BT_NO_MEMORY or BT_MISUSE. */
+ * run in a process of their own, names assigned stay bound (not after an error). The caller blocks; what the
+ * program printed has been handed to the output function when it returns. *result is set (never NULL) unless
+ * BT_NO_MEMORY or BT_MISUSE. */
 BT_API bt_status bt_vm_eval(bt_session *session, const char *source, size_t length,
                             const bt_eval_options *options, bt_result **result);
 BT_API void bt_result_free(bt_result *result);
@@ -97,6 +98,15 @@ BT_API const char *bt_result_shown(const bt_result *result); /* display form of 
 BT_API const char *bt_result_repl_text(const bt_result *result); /* display form of the REPL */
 BT_API const char *
 bt_result_diagnostics(const bt_result *result); /* rendered errors and warnings, "" if none */
+/* The same one by one, in the order of the text. */
+typedef enum { BT_DIAG_ERROR, BT_DIAG_WARNING, BT_DIAG_HINT } bt_severity;
+typedef struct bt_diagnostic {
+    bt_severity severity;
+    unsigned line, column;      /* from 1 */
+    const char *message, *help; /* help may be NULL */
+} bt_diagnostic;
+BT_API int bt_result_diagnostic(const bt_result *result, size_t index, bt_diagnostic *out); /* 0: no more */
+BT_API const char *bt_result_value_class(const bt_result *result); /* of the value; NULL if there is none */
 BT_API const char *bt_result_error_class(const bt_result *result);
 BT_API const char *bt_result_error_kind(const bt_result *result);
 BT_API const char *bt_result_error_message(const bt_result *result);
