@@ -253,6 +253,10 @@ FnFacts *facts_of_defaults(Analysis *a, ClassInfo *c);
 void threaded_locals_of(Analysis *a, const Node *construct, PtrSet *out);
 
 /* ---- checks.c, checks_class.c, checks_pattern.c, stateful.c ---- */
+/* What fits the fields of an instruction, and what no text written by people comes near. */
+enum { PARAMETERS_MAX = 255, PARTS_MAX = 10000 };
+/* An error when there are more than `limit`. */
+void check_limit(Analysis *a, Span span, uint32_t count, uint32_t limit, const char *what);
 void check_unit(Analysis *a);
 void check_class(Analysis *a, ClassInfo *c);
 void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool class_side);

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+void check_limit(Analysis *a, Span span, uint32_t count, uint32_t limit, const char *what) {
+    if (count > limit)
+        report(a, DIAG_ERROR, "limit", span, "Too many %s: there are %u, and at most %u can be", what, count,
+               limit);
+}
+
 /* ---- literal blocks of the wrong arity ---- */
 
 static bool arity_is_checked(const SelectorInfo *info, char want) {

@@ -92,6 +92,7 @@ void check_method(Analysis *a, const ClassInfo *c, const MethodDecl *m, bool cla
     if (hidden_name(a, m->selector) && !m->is_generated)
         report(a, DIAG_ERROR, "type", m->selector_span,
                "names that begin with `__` belong to the library: `%s`", m->selector);
+    check_limit(a, m->selector_span, m->params.count, PARAMETERS_MAX, "parameters");
     for (uint32_t i = 0; i < m->params.count; i++) {
         const Node *type = m->params.items[i]->as.param.type;
         if (type && type->kind == AST_TYPE_SELF)
@@ -126,6 +127,8 @@ void check_class(Analysis *a, ClassInfo *c) {
     if (c->superclass && c->superclass->known && (c->superclass->flags & CLASS_SEALED) && !a->options->stdlib)
         report(a, DIAG_ERROR, "inheritance", d->super_span, "Cannot subclass sealed class `%s`",
                c->superclass->name);
+    check_limit(a, d->name_span, c->fields.count, PARTS_MAX, "fields");
+    check_limit(a, d->name_span, c->class_vars.count, PARTS_MAX, "class variables");
     check_fields(a, c, d->fields, "field");
     check_fields(a, c, d->class_vars, "class variable");
     check_methods(a, c, d->methods, false);

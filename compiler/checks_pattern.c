@@ -113,6 +113,9 @@ static void check_arm_pattern(Analysis *a, const Node *p) {
 }
 
 void check_pattern(Analysis *a, Node *pattern, bool in_arm) {
+    if (pattern->kind == AST_PAT_TUPLE || pattern->kind == AST_PAT_ARRAY || pattern->kind == AST_PAT_LIST)
+        check_limit(a, pattern->span, pattern->as.pat_sequence.elements.count, PARTS_MAX,
+                    "elements in a pattern");
     if (!in_arm) {
         check_destructuring(a, pattern);
         return;

@@ -83,33 +83,25 @@ static void analyse(Analysis *a) {
     analyse_script(a);
 }
 
-/* Lowered and verified; NULL with an error. *verified is what emit takes. */
-static IrUnit *lower_and_verify(Compilation *c, IrUnit *unit, IrVerified **verified) {
-    if (!unit) return NULL;
-    *verified = ir_verify(unit, c->a.diags);
-    if (*verified) return unit;
-    ir_unit_free(unit);
-    return NULL;
-}
-
 static bool module_is_empty(const Module *m) {
     return !m->statements.count && !m->classes.count && !m->ext_methods.count && !m->protocols.count &&
            !m->aliases.count;
 }
 
-static IrUnit *compile_ir(Compilation *c, const char *source, size_t length, IrVerified **verified) {
+/* A module, lowered; NULL with an error. */
+static IrUnit *lower_source(Compilation *c, const char *source, size_t length) {
     c->a.module = parse_module(&c->input);
     if (!c->a.module || failed(c)) return NULL;
     if (c->a.options->refuse_empty && module_is_empty(c->a.module))
         report(&c->a, DIAG_ERROR, "syntax", span_make(0, 0), "No expressions to compile");
     analyse(&c->a);
     if (failed(c)) return NULL;
-    return lower_and_verify(c, lower_module(&c->a, source, length), verified);
+    return lower_module(&c->a, source, length);
 }
 
 /* `compile:source:`: one method, as an extension of a class that exists. */
-static IrUnit *compile_method_ir(Compilation *c, const char *class_name, bool class_side, const char *source,
-                                 size_t length, IrVerified **verified) {
+static IrUnit *lower_method_source(Compilation *c, const char *class_name, bool class_side,
+                                   const char *source, size_t length) {
     Analysis *a = &c->a;
     MethodDecl *method = parse_method(&c->input);
     if (!method || failed(c)) return NULL;
@@ -119,47 +111,47 @@ static IrUnit *compile_method_ir(Compilation *c, const char *class_name, bool cl
     check_method(a, info, method, class_side);
     method->facts = facts_of_method(a, info, method, class_side);
     if (failed(c)) return NULL;
-    return lower_and_verify(c, lower_single_method(a, info, method, class_side, source, length), verified);
+    return lower_single_method(a, info, method, class_side, source, length);
 }
 
 /* ---- entries ---- */
 
-static BcUnit *emit_unit(IrUnit *unit, IrVerified *verified, DiagList *diags) {
-    if (!unit) return NULL;
-    BcUnit *out = ir_emit(verified, diags);
+/* IR stands alone: the tree is gone before it is verified, so a compilation never holds tree, IR and bytecode
+ * at once. */
+static IrUnit *lowered(const CompileOptions *options, const char *source, size_t length, DiagList *diags) {
+    Compilation c;
+    IrUnit *unit = NULL;
+    if (compilation_begin(&c, options, source, length, diags)) unit = lower_source(&c, source, length);
+    compilation_end(&c);
+    return unit;
+}
+
+static IrVerified *verified(IrUnit *unit, DiagList *diags) { return unit ? ir_verify(unit, diags) : NULL; }
+
+static BcUnit *emit_unit(IrUnit *unit, DiagList *diags) {
+    IrVerified *good = verified(unit, diags);
+    BcUnit *out = good ? ir_emit(good, diags) : NULL;
     ir_unit_free(unit);
     return out;
 }
 
 BcUnit *compile_source(const CompileOptions *options, const char *source, size_t length, DiagList *diags) {
-    Compilation c;
-    IrUnit *unit = NULL;
-    IrVerified *verified = NULL;
-    if (compilation_begin(&c, options, source, length, diags))
-        unit = compile_ir(&c, source, length, &verified);
-    BcUnit *out = emit_unit(unit, verified, diags);
-    compilation_end(&c);
-    return out;
+    return emit_unit(lowered(options, source, length, diags), diags);
 }
 
 IrUnit *compile_to_ir(const CompileOptions *options, const char *source, size_t length, DiagList *diags) {
-    Compilation c;
-    IrUnit *unit = NULL;
-    IrVerified *verified = NULL;
-    if (compilation_begin(&c, options, source, length, diags))
-        unit = compile_ir(&c, source, length, &verified);
-    compilation_end(&c);
-    return unit;
+    IrUnit *unit = lowered(options, source, length, diags);
+    if (verified(unit, diags)) return unit;
+    ir_unit_free(unit);
+    return NULL;
 }
 
 BcUnit *compile_method_source(const CompileOptions *options, const char *class_name, bool class_side,
                               const char *source, size_t length, DiagList *diags) {
     Compilation c;
     IrUnit *unit = NULL;
-    IrVerified *verified = NULL;
     if (compilation_begin(&c, options, source, length, diags))
-        unit = compile_method_ir(&c, class_name, class_side, source, length, &verified);
-    BcUnit *out = emit_unit(unit, verified, diags);
+        unit = lower_method_source(&c, class_name, class_side, source, length);
     compilation_end(&c);
-    return out;
+    return emit_unit(unit, diags);
 }

@@ -48,6 +48,8 @@ static void check_field_writes(Analysis *a, const BlockFacts *b) {
 }
 
 void check_closure(Analysis *a, BlockFacts *b) {
+    check_limit(a, b->node->span, b->node->as.block.params.count, PARAMETERS_MAX, "parameters");
+    if (b->closure) check_limit(a, b->node->span, b->closure->reads.count, PARTS_MAX, "variables in a block");
     check_outer_writes(a, b);
     check_field_writes(a, b);
 }

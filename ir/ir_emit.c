@@ -263,8 +263,9 @@ static void finish_function(Emit *e, BcFunction *out) {
 }
 
 static void report(Emit *e, const IrFunction *fn) {
+    const char *name = fn->name && *fn->name ? fn->name : "This text";
     diag_add(e->diags, DIAG_ERROR, "limit", fn->span, "%s%s%s cannot be compiled: %s",
-             fn->class_name ? fn->class_name : "", fn->class_name ? ">>" : "", fn->name ? fn->name : "",
+             fn->class_name ? fn->class_name : "", fn->class_name ? ">>" : "", name,
              e->failure ? e->failure : "it is too large");
 }
 

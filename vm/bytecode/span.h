@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SOURCE_MAX_BYTES ((uint32_t)1 << 30)
+/* Half a million lines. A compilation takes up to sixty times the memory of its text. */
+#define SOURCE_MAX_BYTES ((uint32_t)16 << 20)
 
 typedef struct {
     uint32_t start, end;

@@ -68,7 +68,9 @@ char *read_source(const char *path, size_t *length) {
     bool broken = ferror(f) != 0;
     if (!standard_input) fclose(f);
     if (!text || broken) return free(text), fail("cannot read %s", path), NULL;
-    if (*length >= SOURCE_MAX_BYTES) return free(text), fail("%s is too large for a source file", path), NULL;
+    if (*length >= SOURCE_MAX_BYTES)
+        return free(text),
+               fail("%s is too large for a source file (at most %u MiB)", path, SOURCE_MAX_BYTES >> 20), NULL;
     return text;
 }
 
