@@ -191,7 +191,7 @@ static IrAtom lower_operator(Lower *l, const Node *node, IrOp op, const Operands
     bool swap = false;
     if (l->guard) op = guard_op(op, &swap);
     if (swap) return lower_bind2(l, op, o->atoms[1], o->atoms[0], 0, node->span);
-    return lower_bind(l, op, o->atoms, 2, 0, 0, node->span);
+    return lower_bind(l, op, o->atoms, o->count, 0, 0, node->span);
 }
 
 static Span send_span(const Node *send) {
@@ -206,10 +206,11 @@ static IrAtom finish_send(Lower *l, Node *send, const Node *receiver, Operands *
     lower_operands_settle(l, o, span);
     uint8_t flags;
     IrOp op = send_op(l, receiver, info, &flags);
-    if (info && info->op != IR_SEND && info->op != IR_CALLBLOCK && op != IR_SENDSUPER)
+    bool is_cast = send->kind == AST_SEND && send->as.send.is_cast;
+    if (info && info->op != IR_SEND && info->op != IR_CALLBLOCK && op != IR_SENDSUPER && !is_cast)
         return lower_operator(l, send, info->op, o);
     uint32_t name = lower_symbol(l, send->as.send.selector);
-    if (send->kind == AST_SEND && send->as.send.is_cast) {
+    if (is_cast) {
         lower_bind(l, IR_CAST, o->atoms, o->count, name, flags & SITE_LITERAL_CLASS, span);
         return NIL_ATOM;
     }
