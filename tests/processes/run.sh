@@ -63,4 +63,27 @@ Console printLine: ((hogs collect: [:each | each small]) printString)'
 expect "who asks for much beyond the memory limit fails, the others go on" 0 '^true~#\(#small, #small, #small, #small\)~$' \
     'ran into a limit in grow:: The virtual machine' "$binary" run --memory-limit 600000000 "$work/grow.bt"
 
+# ---- exploration ----
+
+tickets=$here/../../examples/exploration/tickets_test.bt
+"$binary" test --explore 200 "$tickets" >"$work/explored" 2>&1
+seed=$(sed -nE 's/^FAIL TicketsTest testOneTicketIsSoldOnce: seed ([0-9]+), .*Expected 1, got [23]$/\1/p' "$work/explored")
+verdict "exploration finds the planted bug" $([ -n "$seed" ] && echo 1 || echo 0) "$work/explored"
+grep -q 'TicketsTest: 2 tests, 1 passed, 1 failed' "$work/explored"
+verdict "exploration passes what is right" $([ $? = 0 ] && echo 1 || echo 0) "$work/explored"
+why=$(sed -nE 's/^FAIL TicketsTest testOneTicketIsSoldOnce: seed [0-9]+, interleaving [0-9]+: (.*)$/\1/p' "$work/explored")
+expect "the seed repeats the failure" 1 "TicketsTest: 2 tests, 1 passed, 1 failed" "seed $seed, interleaving 1: $why~" \
+    "$binary" test --explore 1 --seed "${seed:-0}" "$tickets"
+program hangs_test.bt 'Actor subclass: Locker
+  state: other = nil
+  other: x => self.other := x
+  go => self.other reach
+  reach => self.other pong
+  pong => #pong
+TestCase subclass: HangsTest
+  testWaitsForever => VmProcess receive'
+expect "exploration reports what waits for ever" 1 'HangsTest: 1 tests, 0 passed, 1 failed' 'seed 5, interleaving 1: nothing can run any more' \
+    "$binary" test --explore 3 --seed 5 "$work/hangs_test.bt"
+expect "exploration wants a number" 2 '' "unknown option '--explore'" "$binary" test --explore none "$tickets"
+
 finish

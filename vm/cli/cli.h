@@ -20,6 +20,7 @@ typedef struct {
     uint64_t seed;
     size_t heap_limit_bytes, stack_limit_bytes, memory_limit_bytes;
     uint32_t mailbox_limit;
+    void (*log)(void *context, const char *bytes, size_t length); /* not an option: log lines; NULL: stderr */
     Signals *signals; /* not an option: who stops the VM of this command; NULL: nobody */
 } CommonOptions;
 

@@ -74,7 +74,8 @@ static int run_paths(TestRun *run, PathList *list) {
         else
             path_add(&classes, list->paths[i]);
     }
-    if (code == 0 && classes.count) code = test_classes(run, classes.paths, classes.count);
+    int (*test)(TestRun *, char **, size_t) = run->explore ? test_explore : test_classes;
+    if (code == 0 && classes.count) code = test(run, classes.paths, classes.count);
     for (size_t i = 0; i < classes.count; i++) free(classes.paths[i]);
     free(classes.paths);
     return code;
@@ -92,6 +93,8 @@ int command_test(Invocation *in) {
             run.report.quiet = true;
         else if ((!strcmp(a, "-j") || !strcmp(a, "--jobs")) && i + 1 < in->argc)
             i++;
+        else if (!strcmp(a, "--explore") && i + 1 < in->argc && atoi(in->argv[i + 1]) > 0)
+            run.explore = (unsigned)atoi(in->argv[++i]);
         else if (a[0] == '-')
             return usage_error("unknown option '%s'", a);
         else if (stat(a, &status) != 0)

@@ -87,6 +87,7 @@ bt_vm *start_vm_writing(const CommonOptions *o,
                         .memory_limit_bytes = o->memory_limit_bytes,
                         .mailbox_limit = o->mailbox_limit,
                         .no_tail_calls = o->no_tail_calls,
+                        .log = o->log,
                         .output = output,
                         .context = context,
                         .use_stdout = !output};
