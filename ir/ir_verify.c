@@ -66,7 +66,7 @@ bool verify_grow(Verify *v, void *array, uint32_t *capacity, size_t item, uint32
 static void verify_carrier(Verify *v, uint32_t i) {
     const IrLocal *local = &v->fn->locals[i];
     uint32_t home = carrier_home(v, v->fn_index), count = carriers_of(v, home);
-    v->locals[i].no_operand = true;
+    v->locals[i].flags |= NO_OPERAND;
     note_carrier_use(v, v->fn_index, home);
     if (!local->outer && home != BC_NONE) v->functions[home].carriers++;
     if (local->outer && v->fn->kind != FN_BLOCK)
@@ -75,7 +75,7 @@ static void verify_carrier(Verify *v, uint32_t i) {
     else if (local->carrier >= count)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s lies in carrier %u, but its home opens %u",
                 local_name(v, i), local->carrier, count);
-    else if (local->outer && !owner_fits(v, v->functions[v->fn_index].creator, local->owner, local->carrier))
+    else if (local->outer && !owner_fits(v, creator_of(v, v->fn_index), local->owner, local->carrier))
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
                 "%s lies in carrier %u, and the local of the function around that it names does not",
                 local_name(v, i), local->carrier);
@@ -85,11 +85,9 @@ static void verify_carrier(Verify *v, uint32_t i) {
                 local_name(v, i));
 }
 
-static inline void verify_local(Verify *v, uint32_t i) {
+static void verify_special_local(Verify *v, uint32_t i) {
     const IrFunction *fn = v->fn;
     const IrLocal *local = &fn->locals[i];
-    bool bound = i < fn->param_count || local->mode != LOCAL_REGISTER;
-    v->locals[i] = (LocalState){.current = UNBOUND, .access = UNBOUND};
     if (local->family != FAMILY_LOCAL) {
         if (local->family > FAMILY_SELFVT)
             finding(v, VERIFY_MalformedNode, NULL, "local %u is of no family", i);
@@ -101,9 +99,8 @@ static inline void verify_local(Verify *v, uint32_t i) {
     if (local->outer && local->mode != LOCAL_CARRIER)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
                 "%s belongs to a function around, but lies in no carrier of it", local_name(v, i));
-    if (!bound) return;
-    if (local->mode != LOCAL_CARRIER || local->outer) v->locals[i].current = 0, v->locals[i].access = 1;
     if (local->mode == LOCAL_REGISTER) return;
+    if (local->mode != LOCAL_CARRIER || local->outer) v->locals[i] = (LocalState){.access = 1};
     if (local->mode > LOCAL_BINDING || i < fn->param_count)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
                 "local %u is neither a parameter in a register, nor carrier, nor binding", i);
@@ -114,18 +111,39 @@ static inline void verify_local(Verify *v, uint32_t i) {
                 local_name(v, i));
 }
 
+static inline void verify_locals(Verify *v) {
+    static const LocalState UNBOUND_LOCAL = {.current = UNBOUND}, PARAMETER = {.access = 1};
+    const IrFunction *fn = v->fn;
+    LocalState *state = v->locals, *params = state + fn->param_count, *end = state + fn->local_count;
+    for (const IrLocal *local = fn->locals; state < end; state++, local++) {
+        *state = state < params ? PARAMETER : UNBOUND_LOCAL;
+        if (local->mode != LOCAL_REGISTER || local->family != FAMILY_LOCAL || local->outer)
+            verify_special_local(v, (uint32_t)(local - fn->locals));
+    }
+}
+
 /* A write that got lost, or one too many. Only what is otherwise in order: it follows from most other
  * findings. */
-static void verify_versions(Verify *v) {
+static inline void verify_versions(Verify *v) {
     const IrFunction *fn = v->fn;
-    for (uint32_t i = 0; i < fn->local_count; i++)
-        if (v->locals[i].counter != fn->locals[i].versions)
+    const LocalState *state = v->locals, *end = state + fn->local_count;
+    for (const IrLocal *local = fn->locals; state < end; state++, local++)
+        if (state->counter != local->versions)
             finding(v, VERIFY_NonLinearVersion, NULL,
-                    "%s has %u versions, but %u are bound: a write is missing or doubled", local_name(v, i),
-                    fn->locals[i].versions, v->locals[i].counter);
+                    "%s has %u versions, but %u are bound: a write is missing or doubled",
+                    local_name(v, (uint32_t)(local - fn->locals)), local->versions, state->counter);
 }
 
 /* ---- functions ---- */
+
+/* Most functions: a method without carriers. */
+static inline bool is_plain_method(const IrFunction *fn) {
+    return fn->kind < FN_SCRIPT && fn->home_kind == fn->kind &&
+           fn->class_side == (fn->kind == FN_CLASS_METHOD) && !(fn->flags & ~FN_NLR_HOME) &&
+           !fn->carrier_count && !fn->capture_count && fn->body && fn->body->kind == FRAME_MethodBody &&
+           !fn->body->thread_count && fn->param_count <= fn->local_count && fn->param_count <= MAX_PARAMS &&
+           fn->temp_count <= MAX_TEMPS && fn->construct_count <= MAX_TEMPS;
+}
 
 static bool function_is_sound(Verify *v) {
     const IrFunction *fn = v->fn;
@@ -160,7 +178,7 @@ static inline bool prepare(Verify *v) {
     if (fn->local_count > v->local_capacity &&
         !verify_grow(v, &v->locals, &v->local_capacity, sizeof *v->locals, fn->local_count))
         return false;
-    v->bound_count = v->saved_count = v->scope = v->next_construct = v->depth = v->index = 0;
+    v->bound_count = v->saved_count = v->scope = v->next_construct = v->depth = 0;
     v->first_scope = v->scopes + 1;
     v->self_replaced = false;
     return true;
@@ -169,7 +187,7 @@ static inline bool prepare(Verify *v) {
 /* Does a block stand in a method whose self is a local? Then the receiver is not what it calls self. */
 static bool home_replaces_self(const Verify *v) {
     uint32_t at = v->fn_index;
-    while (at != BC_NONE && v->unit->functions[at]->kind == FN_BLOCK) at = v->functions[at].creator;
+    while (at != BC_NONE && v->unit->functions[at]->kind == FN_BLOCK) at = creator_of(v, at);
     return at != BC_NONE && v->functions[at].needs & REPLACES_SELF;
 }
 
@@ -178,25 +196,23 @@ static void verify_function(Verify *v, uint32_t index) {
     v->fn_index = index;
     v->frame = NULL;
     uint32_t findings = v->findings;
-    if (!function_is_sound(v) || !prepare(v)) return;
-    for (uint32_t i = 0; i < v->fn->local_count; i++) verify_local(v, i);
+    if (!(is_plain_method(v->fn) || function_is_sound(v)) || !prepare(v)) return;
+    verify_locals(v);
     if (v->fn->kind == FN_BLOCK) v->self_replaced = home_replaces_self(v);
     verify_body(v);
     if (findings == v->findings && !v->stop) verify_versions(v);
 }
 
 /* What the blocks of a function do must be in its flags: the VM acts on them before any of its code runs. */
-static void verify_flags(Verify *v, uint32_t index) {
-    const uint8_t mask = FN_NLR_HOME | FN_WRITES_OUTER | FN_ACTOR_FIELDS;
+static void wrong_flags(Verify *v, uint32_t index, uint8_t wrong) {
     const IrFunction *fn = v->unit->functions[index];
-    uint8_t wrong = (v->functions[index].needs ^ fn->flags) & mask;
-    if (!wrong && v->functions[index].carriers == fn->carrier_count) return;
+    uint32_t carriers = v->functions[index].carriers;
     v->fn = fn;
     v->frame = NULL;
-    if (v->functions[index].carriers != fn->carrier_count)
-        finding(v, VERIFY_LocalRebindModeMismatch, NULL, "it opens %u carriers, and %u locals lie in them",
-                fn->carrier_count, v->functions[index].carriers);
     const char *is = (fn->flags & wrong) ? "is" : "is not";
+    if (carriers != fn->carrier_count)
+        finding(v, VERIFY_LocalRebindModeMismatch, NULL, "it opens %u carriers, and %u locals lie in them",
+                fn->carrier_count, carriers);
     if (wrong & FN_NLR_HOME)
         finding(v, VERIFY_EarlyExitGateSlotMismatch, NULL, "it %s marked as home of a ^, and %s has one", is,
                 fn->flags & FN_NLR_HOME ? "no block of it" : "a block of it");
@@ -209,16 +225,24 @@ static void verify_flags(Verify *v, uint32_t index) {
                 is, fn->flags & FN_ACTOR_FIELDS ? "does not" : "does");
 }
 
+/* What the blocks of a function do must be in its flags: the VM acts on them before any of its code runs. */
+static inline void verify_flags(Verify *v, uint32_t index) {
+    const IrFunction *fn = v->unit->functions[index];
+    const FunctionState *state = &v->functions[index];
+    uint8_t wrong = (state->needs ^ fn->flags) & (FN_NLR_HOME | FN_WRITES_OUTER | FN_ACTOR_FIELDS);
+    if (wrong || state->carriers != fn->carrier_count) wrong_flags(v, index, wrong);
+}
+
 /* ---- the unit ---- */
 
 static void verify_methods(Verify *v, const BcClass *c) {
+    BcFnKind instance = c->kind == BC_KIND_ACTOR    ? FN_ACTOR_METHOD
+                        : c->kind == BC_KIND_OBJECT ? FN_OBJECT_METHOD
+                                                    : FN_VALUE_METHOD;
     for (uint32_t i = 0; i < c->method_count; i++) {
         const BcMethod *m = &c->methods[i];
         const IrFunction *fn = m->function < v->unit->function_count ? v->unit->functions[m->function] : NULL;
-        BcFnKind want = m->class_side               ? FN_CLASS_METHOD
-                        : c->kind == BC_KIND_ACTOR  ? FN_ACTOR_METHOD
-                        : c->kind == BC_KIND_OBJECT ? FN_OBJECT_METHOD
-                                                    : FN_VALUE_METHOD;
+        BcFnKind want = m->class_side ? FN_CLASS_METHOD : instance;
         if (!fn || fn->kind != want)
             finding(v, VERIFY_MalformedNode, NULL, "method %.*s of %.*s is no %s", (int)m->selector.length,
                     m->selector.bytes, (int)c->name.length, c->name.bytes, IR_FN_KINDS[want]);
@@ -244,7 +268,6 @@ static void verify_shell(Verify *v) {
 
 static void verify_unit(Verify *v) {
     uint32_t count = v->unit->function_count;
-    for (uint32_t i = 0; i < count; i++) v->functions[i] = (FunctionState){.creator = BC_NONE};
     verify_shell(v);
     if (!v->unit->shell) return;
     for (uint32_t i = 0; i < count && !v->stop; i++) verify_function(v, i);
@@ -262,7 +285,7 @@ static void verify_end(Verify *v) {
 
 IrVerified *ir_verify(IrUnit *unit, DiagList *diags) {
     Verify v = {.unit = unit, .diags = diags};
-    if (unit->function_count) v.functions = malloc(unit->function_count * sizeof *v.functions);
+    if (unit->function_count) v.functions = calloc(unit->function_count, sizeof *v.functions);
     v.no_memory = ir_failed(unit) || (unit->function_count && !v.functions);
     if (!v.no_memory) verify_unit(&v);
     verify_end(&v);

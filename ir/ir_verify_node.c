@@ -2,10 +2,6 @@
  * carriers. */
 #include "ir/verify_internal.h"
 
-bool const_is(const Verify *v, uint32_t index, BcConstKind kind) {
-    return index < v->unit->const_count && v->unit->consts[index].kind == kind;
-}
-
 /* ---- operations ---- */
 
 bool operand_count_fits(const IrStmt *s) {
@@ -53,8 +49,7 @@ static bool has_capture(const IrFunction *fn, BcCaptureKind kind, uint32_t name)
 
 /* A flag of the block at hand and of all blocks around it. */
 static void note_blocks(Verify *v, uint32_t at, uint32_t end, uint8_t flag) {
-    for (; at != BC_NONE && at != end && v->unit->functions[at]->kind == FN_BLOCK;
-         at = v->functions[at].creator)
+    for (; at != BC_NONE && at != end && v->unit->functions[at]->kind == FN_BLOCK; at = creator_of(v, at))
         v->functions[at].needs |= flag;
 }
 
@@ -84,7 +79,7 @@ uint32_t carrier_home(const Verify *v, uint32_t at) {
     while (at != BC_NONE) {
         const IrFunction *fn = v->unit->functions[at];
         if (fn->flags & FN_HAS_CARRIERS) return at;
-        at = fn->kind == FN_BLOCK ? v->functions[at].creator : BC_NONE;
+        at = fn->kind == FN_BLOCK ? creator_of(v, at) : BC_NONE;
     }
     return BC_NONE;
 }
@@ -99,7 +94,7 @@ void note_carrier_use(Verify *v, uint32_t function, uint32_t home) {
 
 bool owner_fits(const Verify *v, uint32_t at, IrOwner owner, uint32_t carrier) {
     uint32_t home = carrier_home(v, at);
-    while (at != owner.function && at != home && at != BC_NONE) at = v->functions[at].creator;
+    while (at != owner.function && at != home && at != BC_NONE) at = creator_of(v, at);
     if (home == BC_NONE || at != owner.function) return false;
     const IrFunction *fn = v->unit->functions[at];
     if (owner.local >= fn->local_count) return false;
@@ -147,14 +142,14 @@ void verify_closure(Verify *v, const IrStmt *s) {
     if (!builder && (block->home_kind != v->fn->home_kind || block->class_side != v->fn->class_side))
         finding(v, VERIFY_MalformedNode, s, "block %u has another home than the function that makes it",
                 s->imm);
-    if (v->functions[s->imm].creator != BC_NONE)
+    if (creator_of(v, s->imm) != BC_NONE)
         finding(v, VERIFY_MalformedNode, s, "the closures of block %u are made in two places", s->imm);
-    v->functions[s->imm].creator = v->fn_index;
+    v->functions[s->imm].maker = v->fn_index + 1;
     for (uint32_t i = 0; i < block->capture_count; i++) verify_capture(v, s, block, i);
 }
 
 void note_nonlocal(Verify *v) {
     uint32_t at = v->fn_index;
-    while (at != BC_NONE && v->unit->functions[at]->kind == FN_BLOCK) at = v->functions[at].creator;
+    while (at != BC_NONE && v->unit->functions[at]->kind == FN_BLOCK) at = creator_of(v, at);
     if (at != BC_NONE) v->functions[at].needs |= FN_NLR_HOME;
 }

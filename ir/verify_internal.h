@@ -2,6 +2,7 @@
  *
  * ir_verify.c         findings, locals, functions, the unit
  * ir_verify_frame.c   versions, atoms, statements, constructs, frames: the pass itself
+ * ir_verify_wrong.c   what is wrong with an atom or a statement that the pass found strange
  * ir_verify_node.c    operations, closures, carriers: what the tables and other functions say of a statement
  */
 #ifndef BT_IR_VERIFY_INTERNAL_H
@@ -17,12 +18,15 @@ enum { MAX_BINDINGS = 60000, MAX_PARAMS = 255, MAX_TEMPS = 1 << 24 };
 typedef struct {
     uint32_t current; /* newest visible version, UNBOUND = none */
     uint32_t counter; /* versions minted */
-    uint32_t access;  /* depth of the frame that may write it */
     uint32_t maker;   /* constructs begun when the newest version was made */
-    bool by_rebind;
-    bool no_operand; /* a carrier, or discarded */
-    bool discarded;
+    uint16_t access;  /* depth of the frame that may write it */
+    uint16_t flags;
 } LocalState;
+enum {
+    BY_REBIND = 1,
+    NO_OPERAND = 2, /* a carrier, or discarded */
+    DISCARDED = 4
+};
 
 /* scope: number of the frame that binds the temp; those of earlier functions are lower than first_scope.
  * origin: number + 1 of the first construct in the expression that its value was computed from, 0 = none; for
@@ -34,14 +38,14 @@ typedef struct {
 
 /* What the other functions say of one. */
 typedef struct {
-    uint32_t creator;  /* who makes its closure, BC_NONE = nobody yet */
+    uint32_t maker;    /* number + 1 of the function that makes its closure, 0 = nobody yet */
     uint32_t carriers; /* locals so far that lie in a carrier of its */
     uint8_t needs;     /* the flags that it must have; REPLACES_SELF */
 } FunctionState;
 
 typedef struct {
-    uint32_t local, current, access, maker;
-    bool by_rebind;
+    uint32_t local;
+    LocalState state;
 } SavedLocal; /* a threaded local as it was in front of the frame */
 
 typedef struct {
@@ -50,7 +54,6 @@ typedef struct {
     const IrFunction *fn;
     uint32_t fn_index;
     const IrFrame *frame;
-    uint32_t index; /* of the statement at hand in its frame */
     uint32_t depth; /* 1 = the body */
     TempState *temps;
     LocalState *locals;
@@ -68,6 +71,11 @@ typedef struct {
 } Verify;
 enum { REPLACES_SELF = 0x80 };
 
+/* BC_NONE if nobody makes it. */
+static inline uint32_t creator_of(const Verify *v, uint32_t function) {
+    return v->functions[function].maker - 1;
+}
+
 /* ---- ir_verify.c ---- */
 void finding(Verify *v, IrVerifyError error, const IrStmt *s, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -79,8 +87,29 @@ bool verify_grow(Verify *v, void *array, uint32_t *capacity, size_t item, uint32
 void verify_body(Verify *v);
 void verify_atom(Verify *v, const IrStmt *s, const IrAtom *atom);
 
+/* ---- ir_verify_wrong.c: say what is wrong ---- */
+void no_such_local(Verify *v, const IrStmt *s, uint32_t local);
+static inline bool valid_local(Verify *v, const IrStmt *s, uint32_t local) {
+    if (local < v->fn->local_count) return true;
+    no_such_local(v, s, local);
+    return false;
+}
+void stale_read(Verify *v, const IrStmt *s, uint32_t local, uint32_t version, bool operand_of_many);
+void strange_atom(Verify *v, const IrStmt *s, const IrAtom *at);
+void out_of_order(Verify *v, const IrStmt *s, uint32_t origin, uint32_t temp);
+void bad_temp(Verify *v, const IrStmt *s, uint32_t temp);
+void bad_write(Verify *v, const IrStmt *s, uint32_t local, uint32_t version);
+void malformed_set(Verify *v, const IrStmt *s);
+void unsound_construct(Verify *v, const IrStmt *s, const IrConstructInfo *info);
+void dropped_thread(Verify *v, const IrStmt *s, const IrFrame *frame, uint32_t local);
+void uncarried(Verify *v, const IrStmt *s, const IrConstructInfo *info, uint32_t local);
+void missing_rebind(Verify *v, const IrStmt *s, uint32_t local);
+void unprotected(Verify *v, const IrStmt *s);
+
 /* ---- ir_verify_node.c ---- */
-bool const_is(const Verify *v, uint32_t index, BcConstKind kind);
+static inline bool const_is(const Verify *v, uint32_t index, BcConstKind kind) {
+    return index < v->unit->const_count && v->unit->consts[index].kind == kind;
+}
 /* Number of operands and immediate, where the tables alone do not decide. */
 bool operand_count_fits(const IrStmt *s);
 bool imm_fits(const Verify *v, const IrStmt *s);

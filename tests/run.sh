@@ -66,6 +66,8 @@ run_tests() {
     one "release library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build/beamtalk"
     one "release live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build/beamtalk"
     one "release processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build/beamtalk"
+    one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
+    if [ $long = 1 ]; then one "release 50,000 mutants" "$cd_root/build/test_mutation" 50000 7; fi
     echo "ASan and UBSan"
     build "$cd_root/build-asan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=address -DBT_STRESS=ON
     export ASAN_OPTIONS=detect_leaks=0 CK_FORK=no BT_TEST_SCALE=0.001
