@@ -5,6 +5,7 @@
  * exception. */
 #include <stdarg.h>
 #include <stdio.h>
+#include "vm/alloc.h"
 #include "vm/class_internal.h"
 #include "vm/error.h"
 #include "vm/string.h"
@@ -109,13 +110,22 @@ static PrimStatus make_message(Process *p, const KindInfo *info, Value kind, Val
     return text_to_string(p, &message, out);
 }
 
-static Value make(Process *p, uint32_t class_id, const KindInfo *info, Value kind, Value class_name,
-                  Value selector, const char *text, const char *hint, Value details) {
-    Value roots[ROOT_COUNT] = {V_NIL, V_NIL, details, V_NIL}, exception = V_HOLE;
+/* What an exception is made of besides its kind. The message is a String, or nil: then text, or the template.
+ */
+typedef struct {
+    Value class_name, selector, message, details;
+    const char *text, *hint;
+} Parts;
+
+static Value make(Process *p, uint32_t class_id, const KindInfo *info, Value kind, const Parts *parts) {
+    Value roots[ROOT_COUNT] = {parts->message, V_NIL, parts->details, V_NIL}, exception = V_HOLE;
+    Value class_name = parts->class_name, selector = parts->selector;
+    const char *hint = parts->hint;
     RootSpan span;
     roots_push(p, &span, roots, ROOT_COUNT);
     roots[ROOT_TRACE] = error_trace(p);
-    if (make_message(p, info, kind, class_name, selector, text, &roots[ROOT_MESSAGE]) == PRIM_OK &&
+    if ((roots[ROOT_MESSAGE] != V_NIL ||
+         make_message(p, info, kind, class_name, selector, parts->text, &roots[ROOT_MESSAGE]) == PRIM_OK) &&
         (!hint || string_from_cstring(p, hint, &roots[ROOT_HINT]) == PRIM_OK))
         exception = instantiate(p, class_id, kind, class_name, selector, roots);
     roots_pop(p, &span);
@@ -130,12 +140,27 @@ static PrimStatus raise(Process *p, Value exception) {
     return PRIM_RAISE;
 }
 
+bool error_kinds_init(BtVm *vm) {
+    vm->error_kinds = mem_alloc(ERROR_KIND_COUNT * sizeof *vm->error_kinds);
+    if (!vm->error_kinds) return false;
+    for (size_t i = 0; i < ERROR_KIND_COUNT; i++) {
+        vm->error_kinds[i] = symbol_intern(vm, KINDS[i].name, strlen(KINDS[i].name));
+        if (vm->error_kinds[i] == V_HOLE) return false;
+    }
+    return true;
+}
+
+static Value make_of_kind(Process *p, ErrorKind kind, const Parts *parts) {
+    return make(p, KINDS[kind].class_id, &KINDS[kind], p->vm->error_kinds[kind], parts);
+}
+
 Value error_make(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text,
                  const char *hint, Value details) {
-    const KindInfo *info = &KINDS[kind];
-    Value symbol = symbol_intern(p->vm, info->name, strlen(info->name));
-    if (symbol == V_HOLE) return raise(p, V_HOLE), V_HOLE;
-    return make(p, info->class_id, info, symbol, class_name, selector, text, hint, details);
+    return make_of_kind(p, kind, &(Parts){class_name, selector, V_NIL, details, text, hint});
+}
+
+PrimStatus error_raise_message(Process *p, ErrorKind kind, Value class_name, Value message) {
+    return raise(p, make_of_kind(p, kind, &(Parts){class_name, V_NIL, message, V_NIL, NULL, NULL}));
 }
 
 PrimStatus error_raise(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text,
@@ -170,8 +195,8 @@ static uint32_t class_of_record(Process *p, const KindInfo *info, Value class_na
 PrimStatus error_raise_symbol(Process *p, Value kind_symbol, Value class_name, Value selector,
                               const char *text, const char *hint, Value details) {
     const KindInfo *info = find_kind(p->vm, kind_symbol);
-    return raise(p, make(p, class_of_record(p, info, class_name), info, kind_symbol, class_name, selector,
-                         text, hint, details));
+    return raise(p, make(p, class_of_record(p, info, class_name), info, kind_symbol,
+                         &(Parts){class_name, selector, V_NIL, details, text, hint}));
 }
 
 Value error_detail(Process *p, const char *key, Value value) {

@@ -21,6 +21,8 @@ typedef enum {
  * resource_error takes its place. MAY_GC. */
 PrimStatus error_raise(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text,
                        const char *hint, Value details);
+/* The message is a String of the program's, rooted by the callee. */
+PrimStatus error_raise_message(Process *p, ErrorKind kind, Value class_name, Value message);
 /* printf-like message text (UTF-8). */
 PrimStatus error_raisef(Process *p, ErrorKind kind, Value class_name, Value selector, const char *hint,
                         const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -36,6 +38,8 @@ PrimStatus error_dnu(Process *p, Value receiver, Value selector,
 PrimStatus error_raise_symbol(Process *p, Value kind_symbol, Value class_name, Value selector,
                               const char *text, const char *hint, Value details);
 
+/* Interns the names of the kinds. vm_new; false: no memory. */
+bool error_kinds_init(BtVm *vm);
 /* Builds the exception without raising it. V_HOLE = pending resource_error. MAY_GC. */
 Value error_make(Process *p, ErrorKind kind, Value class_name, Value selector, const char *text,
                  const char *hint, Value details);

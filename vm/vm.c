@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "vm/alloc.h"
+#include "vm/error.h"
 #include "vm/io.h"
 #include "vm/tracing.h"
 #include "vm/vm.h"
@@ -43,7 +44,8 @@ BtVm *vm_new(const VmConfig *config) {
     vm->io_context = config->io_context;
     read_stress_switches(vm);
     vm->symbols = symbols_new();
-    bool whole = vm->symbols && class_table_new(vm) && workspace_new(vm) && tracing_new(vm) && io_new(vm) &&
+    bool whole = vm->symbols && error_kinds_init(vm) && class_table_new(vm) && workspace_new(vm) &&
+                 tracing_new(vm) && io_new(vm) &&
                  sched_init(vm, config->schedulers, config->seeded, config->seed);
     if (!whole) return vm_free(vm), NULL;
     return vm;
@@ -59,6 +61,7 @@ void vm_free(BtVm *vm) {
     workspace_free(vm);
     if (vm->classes) class_table_free(vm);
     if (vm->symbols) symbols_free(vm->symbols);
+    mem_free(vm->error_kinds);
     mem_free(vm);
 }
 

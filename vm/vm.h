@@ -17,6 +17,7 @@ struct BtVm {
     IoThread *io;
     Tracing *tracing;
     CompileService compiler;
+    Value *error_kinds; /* symbols by ErrorKind */
     uint32_t max_symbols;
     size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
     size_t memory_limit_bytes;        /* resident set of the whole VM; 0 = none (vm/limits.h) */

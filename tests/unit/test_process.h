@@ -5,6 +5,8 @@
 
 #include "vm/class_internal.h"
 #include "vm/class_vars.h"
+#include "vm/alloc.h"
+#include "vm/error.h"
 #include "vm/stack.h"
 
 #include <check.h>
@@ -19,6 +21,7 @@ static void vm_init(BtVm *vm) {
     vm->max_symbols = 1u << 20;
     vm->symbols = symbols_new();
     ck_assert_ptr_nonnull(vm->symbols);
+    ck_assert(error_kinds_init(vm));
     ck_assert_ptr_nonnull(class_table_new(vm));
 }
 
@@ -44,6 +47,7 @@ static void process_teardown(void) {
     heap_destroy(&process);
     class_table_free(&test_vm);
     symbols_free(test_vm.symbols);
+    mem_free(test_vm.error_kinds);
 }
 
 #endif

@@ -284,10 +284,7 @@ PRIM(prim_object_error) {
                                                      : value_print_string(p, args[1], &args[1]);
         if (status != PRIM_OK) return status;
     }
-    size_t length;
-    const char *bytes = string_bytes(args[1], &length);
-    return error_raisef(p, ERR_user_error, class_name_of(p->vm, args[0]), V_NIL, NULL, "%.*s",
-                        (int)(length > 1 << 20 ? 1 << 20 : length), bytes);
+    return error_raise_message(p, ERR_user_error, class_name_of(p->vm, args[0]), args[1]);
 }
 
 /* PRIM_FAIL when a value inside has a printString of its own: the library asks those and renders then. */
