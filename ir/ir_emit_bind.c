@@ -116,6 +116,8 @@ static void bind_unary(Emit *e, const IrStmt *s) {
         code_move(e, to, a);
     else if (s->op == IR_GETSLOT)
         code_abc(e, OP_GETSLOT, 0, to, a, s->imm);
+    else if (s->op == IR_HEAD || s->op == IR_REST)
+        code_abc(e, s->op == IR_HEAD ? OP_HEAD : OP_REST, 0, to, a, 0);
     else if (s->op == IR_PATSIZE)
         code_abc(e, OP_PATSIZE, s->imm, to, a, 0);
     else
@@ -262,6 +264,8 @@ void code_bind(Emit *e, const IrStmt *s) {
     case IR_SETSLOT: bind_setslot(e, s); break;
     case IR_COPY:
     case IR_GETSLOT:
+    case IR_HEAD:
+    case IR_REST:
     case IR_PATSIZE:
     case IR_TYPETEST: bind_unary(e, s); break;
     case IR_PATGET:
