@@ -88,6 +88,14 @@ bool heap_reserve_slow(Process *p, size_t words) {
     return heap_collect(p, words, p->vm->gc_stress && h->since_full >= STRESS_FULL_EVERY);
 }
 
+uint64_t *heap_begin(Process *p, size_t words) {
+    Heap *h = &p->heap;
+    h->old = mem_alloc(words * sizeof *h->old);
+    if (!h->old) return NULL;
+    h->old_top = h->old_limit = h->old + words;
+    return h->old;
+}
+
 void heap_shrink_idle(Process *p) {
     Heap *h = &p->heap;
     size_t young = (size_t)(h->young_end - h->young), old = (size_t)(h->old_limit - h->old);

@@ -71,6 +71,9 @@ static inline Value heap_new(Process *p, ObjectKind kind, uint32_t class_id, siz
 
 /* Minor or full collection. `need` words will be free afterwards (false as above). MAY_GC. */
 bool heap_collect(Process *p, size_t need, bool full);
+/* Memory for exactly these words, as an idle process keeps it: for what a process has before it first runs,
+ * in a heap without any. The caller fills it at once. NULL: no memory. */
+uint64_t *heap_begin(Process *p, size_t words);
 /* Gives back what an idle process does not need. MAY_GC. */
 void heap_shrink_idle(Process *p);
 void heap_destroy(Process *p);

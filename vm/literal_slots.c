@@ -1,4 +1,4 @@
-/* Literal slots of value classes. See literal_slots.h. */
+/* Literal slots of value and actor classes. See literal_slots.h. */
 #include "vm/literal_slots.h"
 #include "vm/class_internal.h"
 
@@ -27,6 +27,15 @@ static bool own_literals(const Function *fn, Value *slots, uint32_t count) {
     return at < end && loaded == count && instr_b(*at) == base && instr_c(*at) == count;
 }
 
+/* An actor whose typed field has no value yet must be looked at after its initialize chain. */
+static bool slots_may_be_nil(const Class *c) {
+    for (uint32_t i = 0; i < c->bc->field_count; i++) {
+        const BcField *f = &c->bc->fields[i];
+        if (!f->has_default && !f->allows_nil && f->type.length) return false;
+    }
+    return true;
+}
+
 static const Value *compute(Class *c, Value *slots) {
     const Class *s = c->superclass;
     uint32_t inherited = s ? s->field_count : 0, own = c->bc->field_count;
@@ -34,6 +43,7 @@ static const Value *compute(Class *c, Value *slots) {
     if (inherited && !s->literal_slots) return NULL;
     if (inherited) memcpy(slots, s->literal_slots, inherited * sizeof *slots);
     if (!own) return slots;
+    if (c->kind == BC_KIND_ACTOR && !slots_may_be_nil(c)) return NULL;
     const Method *m = method_table_find(c->class_methods, SYMBOL(__defaults));
     if (!m || !(m->flags & METHOD_GENERATED)) return NULL;
     return own_literals(m->fn, slots + inherited, own) ? slots : NULL;
@@ -42,7 +52,7 @@ static const Value *compute(Class *c, Value *slots) {
 bool literal_slots_set(BtVm *vm, Class *c) {
     c->literal_slots = NULL;
     /* what the VM itself knows has other ways to be made, or none */
-    if (c->kind != BC_KIND_VALUE || c->id < CLASS_ID_FIRST_FREE) return true;
+    if ((c->kind != BC_KIND_VALUE && c->kind != BC_KIND_ACTOR) || c->id < CLASS_ID_FIRST_FREE) return true;
     Value *slots = class_table_own(vm, (c->field_count + 1) * sizeof *slots);
     if (slots) c->literal_slots = compute(c, slots);
     return slots != NULL;

@@ -1,4 +1,5 @@
-/* Value classes whose slots all start as literals: `new` copies them instead of running `__defaults`.
+/* Classes whose slots all start as literals: `new` of a value class and `spawn` of an actor class copy them
+ * instead of running `__defaults`.
  *
  * Owner: the class; computed by every install that lays its fields out. */
 #ifndef BT_VM_LITERAL_SLOTS_H

@@ -196,10 +196,20 @@ static void init_link(Process *p, const SpawnOptions *options) {
     atomic_store_explicit(&l->waiting_on, 0, memory_order_relaxed);
 }
 
-static bool make_actor_reference(Process *p, uint32_t class_id) {
-    if (!heap_reserve(p, 2)) return false;
-    p->self_ref = heap_new(p, KIND_ACTOR_REF, class_id, 2);
-    object_words(p->self_ref)[1] = p->pid;
+/* Its reference, and its state if it needs no message for that. */
+static bool make_actor(Process *p, const SpawnOptions *options) {
+    uint32_t slots = options->state ? options->state_layout->count : 0;
+    uint64_t *reference = heap_begin(p, 2 + (options->state ? 1 + slots : 0));
+    if (!reference) return false;
+    reference[0] = header_make(options->class_id, KIND_ACTOR_REF, 0, 2);
+    reference[1] = p->pid;
+    p->self_ref = value_from_object(reference);
+    if (!options->state) return true;
+    uint64_t *record = reference + 2;
+    record[0] = header_make(CLASS_ID_Object, KIND_RECORD, 0, 1 + slots);
+    memcpy(record + 1, options->state, slots * sizeof *record);
+    p->state = value_from_object(record);
+    p->state_layout = options->state_layout;
     return true;
 }
 
@@ -227,7 +237,7 @@ Process *process_new(BtVm *vm, const SpawnOptions *options) {
     Word128 w = word128_peek(p->link.word);
     init_owner_part(vm, p, options, link_generation(w.low));
     init_link(p, options);
-    bool whole = options->role != PROC_ACTOR || make_actor_reference(p, options->class_id);
+    bool whole = options->role != PROC_ACTOR || make_actor(p, options);
     if (!whole || !link_to_parent(p, options->parent)) {
         release_memory(p);
         free_list_put(t, s, p);

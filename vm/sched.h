@@ -34,7 +34,10 @@ typedef struct SpawnOptions {
     ProcessRole role;
     Value self_ref;    /* actor: V_NIL (made by spawn from class_id), class: the class object */
     uint32_t class_id; /* actor: its class */
-    Process *parent;   /* link target, or NULL */
+    /* actor: what its fields hold at birth, immediates and literals; NULL: its first message sets them */
+    const struct SlotLayout *state_layout;
+    const Value *state;
+    Process *parent;                            /* link target, or NULL */
     size_t heap_limit_words, stack_limit_words; /* 0 = VM default */
     bool ignore_link_exits;                     /* the main process of `run`, class processes */
     Completion *completion;                     /* PLAIN, or NULL */

@@ -5,6 +5,23 @@
 
 /* ---- birth ---- */
 
+/* With `state`, the process is ready to serve; else `__start:` must be its first message. */
+static PrimStatus make_process(Process *p, const Class *c, const Value *state, Value *result) {
+    if (!heap_reserve(p, 2)) return PRIM_RAISE;
+    SpawnOptions options = {.role = PROC_ACTOR,
+                            .self_ref = V_NIL,
+                            .class_id = c->id,
+                            .parent = p,
+                            .state_layout = c->state_layout,
+                            .state = state};
+    Process *fresh = process_new(p->vm, &options);
+    if (!fresh) return error_resource(p, "The limit of processes or memory was reached");
+    Value reference = heap_new(p, KIND_ACTOR_REF, c->id, 2);
+    object_words(reference)[1] = fresh->pid;
+    *result = reference;
+    return PRIM_OK;
+}
+
 PRIM(prim_actor_make_process) {
     (void)count;
     Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
@@ -12,14 +29,20 @@ PRIM(prim_actor_make_process) {
     if (c->flags & CLASS_ABSTRACT)
         return error_raise(p, ERR_instantiation_error, c->name, args[1], NULL,
                            "Abstract classes cannot be instantiated. Subclass it first.", V_NIL);
-    if (!heap_reserve(p, 2)) return PRIM_RAISE;
-    SpawnOptions options = {.role = PROC_ACTOR, .self_ref = V_NIL, .class_id = c->id, .parent = p};
-    Process *fresh = process_new(p->vm, &options);
-    if (!fresh) return error_resource(p, "The limit of processes or memory was reached");
-    Value reference = heap_new(p, KIND_ACTOR_REF, c->id, 2);
-    object_words(reference)[1] = fresh->pid;
-    *result = reference;
-    return PRIM_OK;
+    return make_process(p, c, NULL, result);
+}
+
+/* An actor whose birth runs no code of its class: literal fields, none preset, no initialize. nil: birth has
+ * to run some, or to refuse. */
+PRIM(prim_actor_born_ready) {
+    (void)count;
+    const Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
+    *result = V_NIL;
+    if (!c || !c->literal_slots || (c->flags & CLASS_ABSTRACT) || !dict_is(args[1]) || dict_size(args[1]))
+        return PRIM_OK;
+    const Method *hook = selector_lookup(p, SYMBOL(initialize), c->id);
+    if (!hook || hook->owner->id != CLASS_ID_Actor) return PRIM_OK;
+    return make_process(p, c, c->literal_slots, result);
 }
 
 /* own: args[1] the Tuple of defaults, args[2] the Dictionary that overrides them. */
