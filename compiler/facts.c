@@ -274,10 +274,30 @@ static void visit_operand(Analysis *a, Node *operand, uint32_t index, const Node
     note_asynchronous(a, operand, send, receiver);
 }
 
+static FnFacts *threading_closure(const Node *operand) {
+    const Node *block = literal_block((Node *)(uintptr_t)operand);
+    const BlockFacts *b = block ? block->facts : NULL;
+    return b && b->flow == FLOW_THREADING ? b->closure : NULL;
+}
+
+/* The literal blocks of one threading construct see each other's writes: what one of them writes, another
+ * that may run after it reads where it is written, not as it was when the blocks were made. */
+static void share_writes(Analysis *a, const FnFacts *writer, FnFacts *reader) {
+    for (uint32_t v = 0; writer && reader && v < writer->writes.count; v++) {
+        const void *var = writer->writes.items[v];
+        if (ptr_set_has(&reader->reads, var)) ptr_set_add(&reader->writes, a->arena, var);
+    }
+}
+
 static void visit_args(Analysis *a, Node *send, Node *receiver) {
     if (visit_builder_args(a, send)) return;
-    for (uint32_t i = 0; i < send->as.send.args.count; i++)
-        visit_operand(a, send->as.send.args.items[i], i + 1, send, receiver);
+    NodeList args = send->as.send.args;
+    for (uint32_t i = 0; i < args.count; i++) visit_operand(a, args.items[i], i + 1, send, receiver);
+    for (uint32_t i = 1; i < args.count; i++) {
+        FnFacts *first = threading_closure(args.items[i - 1]), *second = threading_closure(args.items[i]);
+        share_writes(a, first, second);
+        if (send->as.send.selector == a->names.do_separated_by) share_writes(a, second, first);
+    }
 }
 
 static void visit_construct(Analysis *a, Node *node, const SelectorInfo *info) {

@@ -105,7 +105,11 @@ static uint32_t local_new(Lower *l, const char *name, IrLocalMode mode) {
 
 uint32_t lower_local_plain(Lower *l, const char *name) { return local_new(l, name, LOCAL_REGISTER); }
 
-uint32_t lower_mint(Lower *l, uint32_t local) { return l->fn->current[local] = ++l->fn->counter[local]; }
+/* What is never reached binds nothing. */
+uint32_t lower_mint(Lower *l, uint32_t local) {
+    FnLower *fn = l->fn;
+    return fn->dead ? fn->current[local] : (fn->current[local] = ++fn->counter[local]);
+}
 
 /* The function whose carriers this one addresses: its own, or through its closure those of the function
  * around it. */
@@ -585,6 +589,8 @@ static void emit_stateful_failure(Lower *l, Span span) {
 }
 
 IrAtom lower_closure(Lower *l, Node *block) {
+    if (l->fn->dead || l->fn->frame->ends)
+        return NIL_ATOM; /* a function that nobody makes a block of has no home */
     BlockFacts *b = block->facts;
     FnFacts *facts = b->closure;
     NodeList params = block->as.block.params;

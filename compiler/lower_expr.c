@@ -360,7 +360,7 @@ IrAtom lower_statements(Lower *l, NodeList body, Position pos) {
         bool last = i + 1 == body.count;
         value = lower_at(l, body.items[i], last ? pos : POS_VALUE);
         IrFrame *frame = l->fn->frame;
-        if (frame->ends) return NIL_ATOM;
+        if (frame->ends || l->fn->dead) return NIL_ATOM;
         if (!last && body.items[i]->kind == AST_PRIMITIVE) /* what follows is the code for its failure */
             frame->stmts[frame->stmt_count - 1]->flags = 1;
     }

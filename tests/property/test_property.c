@@ -1,0 +1,222 @@
+/* The property test: generated programs give in the VM what the reference interpretation says, and the
+ * compiler refuses exactly the blocks that the rules refuse. `--count N` programs (default 2,000;
+ * BT_TEST_SCALE scales it), `--seed S`, `--only INDEX` for one of them, `--show` prints programs, `--table`
+ * the coverage. The last line is `N passed, N failed`.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "generate.h"
+#include "shrink.h"
+#include "subject.h"
+
+typedef struct {
+    uint64_t seed;
+    long count, from, only;
+    bool show, table;
+    int max_failures;
+} Options;
+
+typedef struct {
+    long ran, rejected, unknown, failed;
+    Coverage coverage;
+} Totals;
+
+/* ---- one program ---- */
+
+typedef enum { AGREE, DISAGREE, NO_TEST } Judgement;
+
+typedef struct {
+    Verdict verdict;
+    RefAnswer wanted;
+    SubjectAnswer got;
+} Trial;
+
+static void trial_free(Trial *t) {
+    reference_free(&t->wanted);
+    subject_answer_free(&t->got);
+}
+
+static bool same_text(const ProgText *a, const ProgText *b) {
+    return !strcmp(a->bytes ? a->bytes : "", b->bytes ? b->bytes : "");
+}
+
+static bool same_verdict(const Verdict *a, const Verdict *b) {
+    return a->no_channel == b->no_channel && a->state_stored == b->state_stored &&
+           a->state_foreign == b->state_foreign;
+}
+
+static Judgement judge(Subject *subject, Program *program, Spelling spelling, Coverage *coverage, Trial *t) {
+    *t = (Trial){.verdict = rules_check(program)};
+    if (t->verdict.ill_formed) return NO_TEST;
+    bool accept = rules_accept(&t->verdict);
+    if (accept) {
+        t->wanted = reference_run(program, coverage);
+        if (!t->wanted.known) return NO_TEST;
+    }
+    t->got = subject_run(subject, program, spelling);
+    if (!accept)
+        return t->got.ran == RAN_REJECTED && same_verdict(&t->got.counted, &t->verdict) ? AGREE : DISAGREE;
+    bool agree = t->got.ran == RAN_OK && t->got.raised == t->wanted.raised &&
+                 same_text(&t->got.answer, &t->wanted.answer) && same_text(&t->got.finals, &t->wanted.finals);
+    return agree ? AGREE : DISAGREE;
+}
+
+/* ---- a failure ---- */
+
+typedef struct {
+    Subject *subject;
+    Spelling spelling;
+} Again;
+
+static bool still_fails(void *context, Program *candidate) {
+    const Again *again = context;
+    Trial t;
+    Judgement judgement = judge(again->subject, candidate, again->spelling, NULL, &t);
+    trial_free(&t);
+    return judgement == DISAGREE;
+}
+
+static const char *text_of(const ProgText *text) { return text->bytes ? text->bytes : ""; }
+
+static void print_trial(const Program *program, Spelling spelling, const Trial *t) {
+    ProgText text = {0};
+    program_print(program, spelling, &text);
+    printf("%s", text.bytes);
+    prog_text_free(&text);
+    if (rules_accept(&t->verdict))
+        printf("  rules: %s%s, finals %s\n", t->wanted.raised ? "raises " : "", text_of(&t->wanted.answer),
+               text_of(&t->wanted.finals));
+    else
+        printf("  rules: refused, %d without channel, %d stored, %d foreign\n", t->verdict.no_channel,
+               t->verdict.state_stored, t->verdict.state_foreign);
+    const char *how = t->got.ran == RAN_BROKEN     ? "BROKEN "
+                      : t->got.ran == RAN_REJECTED ? "refused "
+                      : t->got.raised              ? "raises "
+                                                   : "";
+    printf("  vm:    %s%s, finals %s\n", how, text_of(&t->got.answer), text_of(&t->got.finals));
+}
+
+static void report(Subject *subject, const Program *program, Spelling spelling, const Options *o,
+                   uint64_t index) {
+    Pool pool = {0};
+    Again again = {subject, spelling};
+    Program smallest = shrink(&pool, program, 3000, still_fails, &again);
+    Trial t;
+    judge(subject, &smallest, spelling, NULL, &t);
+    printf("FAIL --seed %llu --only %llu (%s)\n", (unsigned long long)o->seed, (unsigned long long)index,
+           CONTEXT_NAMES[program->context]);
+    print_trial(&smallest, spelling, &t);
+    fflush(stdout);
+    trial_free(&t);
+    pool_clear(&pool);
+}
+
+/* ---- all of them ---- */
+
+static void one(Subject *subject, const Options *o, uint64_t index, Totals *totals) {
+    Pool pool = {0};
+    Program program = generate_indexed(&pool, o->seed, index);
+    Spelling spelling = program.context == CTX_CLASS ? (Spelling)(index / 3 % SPELL_COUNT) : SPELL_OPEN;
+    Trial t;
+    Judgement judgement = judge(subject, &program, spelling, &totals->coverage, &t);
+    if (o->show) print_trial(&program, spelling, &t);
+    if (judgement == NO_TEST) {
+        if (t.verdict.ill_formed)
+            printf("the generator made an ill-formed program: --only %llu\n", (unsigned long long)index);
+        totals->unknown++;
+        totals->failed += t.verdict.ill_formed;
+    } else {
+        totals->ran++;
+        totals->rejected += !rules_accept(&t.verdict);
+    }
+    trial_free(&t);
+    if (judgement == DISAGREE) {
+        totals->failed++;
+        report(subject, &program, spelling, o, index);
+    }
+    pool_clear(&pool);
+}
+
+static void print_table(const Coverage *c) {
+    printf("%-16s", "normal/raise/^");
+    for (int p = 0; p < POS_COUNT; p++) printf(" %14.14s", POSITION_NAMES[p]);
+    printf("\n");
+    for (int s = 0; s < SHAPES_ALL; s++) {
+        printf("%-16s", shape_name(s));
+        for (int p = 0; p < POS_COUNT; p++) {
+            char cell[48];
+            snprintf(cell, sizeof cell, "%u/%u/%u", c->hits[s][p][0], c->hits[s][p][1], c->hits[s][p][2]);
+            printf(" %14s", cell);
+        }
+        printf("\n");
+    }
+}
+
+/* Loops of `repeat` have no normal end. */
+static void summarize(const Coverage *c) {
+    unsigned least = UINT32_MAX, below = 0, cells = 0;
+    for (int s = 0; s < SHAPES_ALL; s++)
+        for (int p = 0; p < POS_COUNT; p++)
+            for (int k = 0; k < OUTCOME_COUNT; k++) {
+                if (s == SHAPE_REPEAT && k == OUTCOME_NORMAL) continue;
+                cells++;
+                below += c->hits[s][p][k] < 200;
+                if (c->hits[s][p][k] < least) least = c->hits[s][p][k];
+            }
+    printf("coverage: %u cells of construct x position x outcome, least hits %u, %u cells below 200\n", cells,
+           least, below);
+}
+
+static Options options(int argc, char **argv) {
+    Options o = {.seed = 1, .count = 2000, .only = -1, .max_failures = 10};
+    const char *scale = getenv("BT_TEST_SCALE");
+    for (int i = 1; i < argc; i++) {
+        bool more = i + 1 < argc;
+        if (!strcmp(argv[i], "--count") && more)
+            o.count = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--from") && more)
+            o.from = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--seed") && more)
+            o.seed = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--only") && more)
+            o.only = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--failures") && more)
+            o.max_failures = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--show"))
+            o.show = true;
+        else if (!strcmp(argv[i], "--table"))
+            o.table = true;
+        else {
+            fprintf(stderr, "usage: test_property [--count N] [--from N] [--seed S] [--only INDEX] "
+                            "[--failures N] [--show] [--table]\n");
+            exit(2);
+        }
+    }
+    if (scale && atof(scale) < 1)
+        o.count = (double)o.count * atof(scale) < 150 ? 150 : (long)((double)o.count * atof(scale));
+    return o;
+}
+
+int main(int argc, char **argv) {
+    Options o = options(argc, argv);
+    static Totals totals;
+    Subject *subject = subject_new(false, 0);
+    if (o.only >= 0) {
+        o.show = true;
+        one(subject, &o, (uint64_t)o.only, &totals);
+    } else {
+        for (long i = o.from; i < o.from + o.count && totals.failed < o.max_failures; i++)
+            one(subject, &o, (uint64_t)i, &totals);
+    }
+    subject_free(subject);
+    if (o.table) print_table(&totals.coverage);
+    summarize(&totals.coverage);
+    printf("%ld programs, %.1f %% compile, %ld outside the model\n", totals.ran,
+           totals.ran ? 100.0 * (double)(totals.ran - totals.rejected) / (double)totals.ran : 0.0,
+           totals.unknown);
+    printf("%ld passed, %ld failed\n", totals.ran - totals.failed, totals.failed);
+    return totals.failed != 0;
+}
