@@ -18,6 +18,9 @@
 
 #define CHAIN_WALK_MAX (1u << 16)
 #define HINT_DEAD "Use 'isAlive' to check, or use monitors for lifecycle events"
+#define HINT_CLASS_DEAD                                                                                      \
+    "The process of the class ended while it served this message. The next message starts it again, with "   \
+    "its class variables at their declared initial values; what they held is lost"
 #define HINT_TIMEOUT                                                                                         \
     "Actor did not respond within the timeout period. The actor may be slow, overloaded, or deadlocked"
 #define HINT_DEADLOCK "Sync send would deadlock: target actor is already in the call chain"
@@ -32,6 +35,7 @@ static void note_call(Process *caller, Value receiver, Value selector) {
     uint32_t id = value_is_ptr(receiver) ? object_class(receiver) : special_payload(receiver);
     caller->link.call_class = value_is_ptr(receiver) ? value_from_class(id) : receiver;
     caller->link.call_selector = selector;
+    caller->link.calls_class = !value_is_ptr(receiver);
 }
 
 static Value called_class_name(Process *p) {
@@ -42,7 +46,15 @@ static Value called_class_name(Process *p) {
 }
 
 static void raise_dead(Process *p) {
-    (void)error_raise(p, ERR_actor_dead, called_class_name(p), p->link.call_selector, NULL, HINT_DEAD, V_NIL);
+    Value name = called_class_name(p), selector = p->link.call_selector;
+    if (!p->link.calls_class || !value_is_symbol(name)) {
+        (void)error_raise(p, ERR_actor_dead, name, selector, NULL, HINT_DEAD, V_NIL);
+        return;
+    }
+    char text[600];
+    snprintf(text, sizeof text, "Cannot send '%.250s' to %.250s (class process has terminated)",
+             symbol_text(p->vm, selector, NULL), symbol_text(p->vm, name, NULL));
+    (void)error_raise(p, ERR_actor_dead, name, selector, text, HINT_CLASS_DEAD, V_NIL);
 }
 
 static void raise_timeout(Process *p) {

@@ -45,15 +45,15 @@ int slot_layout_find(const SlotLayout *layout, Value name);
 
 struct Class {
     uint32_t id;
-    Value name;        /* symbol */
-    Class *superclass; /* NULL for the root */
-    uint8_t flags;     /* CLASS_* of bytecode.h */
-    uint8_t kind;      /* BcClassKind, resolved up the chain */
-    bool removed;
-    uint32_t field_count;       /* all slots, inherited first */
-    Value *field_names;         /* symbols; slot i of an instance is word i + 1 */
-    const BcField **field_info; /* parallel; unit memory */
-    Class **field_owner;        /* parallel: class that declares it */
+    Value name;                   /* symbol */
+    Class *superclass;            /* NULL for the root */
+    uint8_t flags;                /* CLASS_* of bytecode.h */
+    uint8_t kind;                 /* BcClassKind, resolved up the chain */
+    bool removed, has_subclasses; /* has_subclasses: has or had */
+    uint32_t field_count;         /* all slots, inherited first */
+    Value *field_names;           /* symbols; slot i of an instance is word i + 1 */
+    const BcField **field_info;   /* parallel; unit memory */
+    Class **field_owner;          /* parallel: class that declares it */
     const Value
         *literal_slots;       /* what `new` fills the slots with, if it need not run code (literal_slots.h) */
     uint32_t class_var_count; /* own only: class variables are not inherited */

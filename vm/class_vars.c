@@ -67,7 +67,8 @@ static PrimStatus raise_no_class(Process *p) {
 /* ---- birth ---- */
 
 void class_vars_init(Process *p) {
-    p->class_vars = (ClassVarHome){.live = V_HOLE, .entry = V_HOLE, .committed = V_HOLE, .view = V_HOLE};
+    p->class_vars = (ClassVarHome){
+        .live_class = V_HOLE, .live = V_HOLE, .entry = V_HOLE, .committed = V_HOLE, .view = V_HOLE};
 }
 
 /* ---- finding the record ---- */
@@ -75,7 +76,7 @@ void class_vars_init(Process *p) {
 /* The record that is this class's key in this process, or V_HOLE; *layout names its slots. */
 static Value key_of(Process *p, uint32_t class_id, const SlotLayout **layout) {
     ClassVarHome *h = &p->class_vars;
-    if (h->live_class == class_id) return *layout = h->layout, h->live;
+    if (h->live_class == value_from_class(class_id)) return *layout = h->layout, h->live;
     if (h->view_class == class_id) {
         Class *c = class_by_id(p->vm, class_id);
         return *layout = c ? c->class_var_layout : NULL, h->view;
@@ -84,7 +85,7 @@ static Value key_of(Process *p, uint32_t class_id, const SlotLayout **layout) {
 }
 
 bool class_vars_present(const Process *p, uint32_t class_id) {
-    return class_id && (p->class_vars.live_class == class_id || p->class_vars.view_class == class_id);
+    return class_vars_in_invocation(p, class_id) || (class_id && p->class_vars.view_class == class_id);
 }
 
 /* Slot of the site's name, or -1; the site remembers it per layout. */
@@ -130,7 +131,7 @@ PrimStatus class_vars_put(Process *p, Site *site, Value self_class, Value value)
     if (!value_is_class(self_class)) return raise_no_class(p);
     uint32_t id = special_payload(self_class);
     ClassVarHome *h = &p->class_vars;
-    if (h->live_class != id) {
+    if (h->live_class != self_class) {
         if (!declares(p, id, site->name)) return raise_undefined(p, id, site->name);
         return h->view_class == id ? raise_read_only(p, id, site->name)
                                    : raise_unreachable(p, id, site->name, true);
@@ -159,34 +160,29 @@ Value class_vars_capture(Process *p, Value self_class, Value name, Value outer) 
 
 PrimStatus class_vars_install(Process *p, Class *c) {
     ClassVarHome *h = &p->class_vars;
-    if (h->live_class)
+    if (h->live_class != V_HOLE)
         return error_raise(p, ERR_internal_error, c->name, V_NIL, NULL,
                            "an invocation of a class runs in this process already; please report", V_NIL);
-    h->live_class = c->id;
+    h->live_class = value_from_class(c->id);
+    h->live_layout = h->layout ? h->layout->id : 0;
     h->live = h->entry = h->committed;
-    record_share(h->committed);
+    records_share(p);
     return PRIM_OK;
 }
 
 void class_vars_uninstall(Process *p, bool keep) {
     ClassVarHome *h = &p->class_vars;
     h->committed = keep ? h->live : h->entry;
-    h->live_class = 0;
-    h->live = h->entry = V_HOLE;
+    h->live_class = h->live = h->entry = V_HOLE;
+    h->live_layout = 0;
 }
 
 /* ---- regions ---- */
 
-Value class_vars_snapshot(Process *p) {
-    ClassVarHome *h = &p->class_vars;
-    if (!h->live_class) return V_HOLE;
-    record_share(h->live);
-    return h->live;
-}
-
 void class_vars_restore(Process *p, Value snapshot) {
     ClassVarHome *h = &p->class_vars;
-    if (!h->live_class || !value_is_kind(snapshot, KIND_RECORD) || !value_is_kind(h->live, KIND_RECORD))
+    if (h->live_class == V_HOLE || !value_is_kind(snapshot, KIND_RECORD) ||
+        !value_is_kind(h->live, KIND_RECORD))
         return;
     if (object_size(snapshot) == object_size(h->live))
         h->live = snapshot; /* hostile code may have another record there */
@@ -207,7 +203,7 @@ void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record
 }
 
 bool class_vars_in_invocation(const Process *p, uint32_t class_id) {
-    return class_id && p->class_vars.live_class == class_id;
+    return class_id && p->class_vars.live_class == value_from_class(class_id);
 }
 
 void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous) {
@@ -255,5 +251,5 @@ Value class_vars_committed(Process *p) {
     Class *c = class_by_id(p->vm, value_is_class(p->self_ref) ? special_payload(p->self_ref) : 0);
     if (c && c->class_var_layout && !h->layout) return V_HOLE;
     if (class_vars_next_unset(p) >= 0) return V_HOLE;
-    return h->live_class ? h->entry : h->committed;
+    return h->live_class != V_HOLE ? h->entry : h->committed;
 }

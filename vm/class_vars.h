@@ -31,23 +31,23 @@ static inline uint32_t class_vars_live_word(const Process *p, Site *site, Value 
     const ClassVarHome *h = &p->class_vars;
     /* acquire: as in class_vars_get */
     uint64_t word = atomic_load_explicit(&site->word, memory_order_acquire);
-    if (!h->layout || (uint32_t)(word >> 32) != h->layout->id || !value_is_class(self_class) ||
-        special_payload(self_class) != h->live_class)
-        return 0;
+    if ((uint32_t)(word >> 32) != h->live_layout || self_class != h->live_class) return 0;
     return (uint32_t)word;
 }
 static inline Value class_vars_live(const Process *p, uint32_t word) {
     return object_at(p->class_vars.live, word);
 }
-static inline bool class_vars_live_put(Process *p, uint32_t word, Value value) {
-    return record_write(p, &p->class_vars.live, word - 1, value);
+static inline bool class_vars_live_is_own(const Process *p) { return record_is_own(p, p->class_vars.live); }
+static inline void class_vars_live_set(Process *p, uint32_t word, Value value) {
+    object_words(p->class_vars.live)[word] = value;
 }
 /* For a block's capture list: the live value of the variable at home, `outer` (the enclosing block's capture)
  * away. */
 Value class_vars_capture(Process *p, Value self_class, Value name, Value outer);
 
-/* Regions: V_HOLE outside an invocation; restore of V_HOLE does nothing and plants nothing. */
-Value class_vars_snapshot(Process *p);
+/* Regions (vm/region.h, which marks the records shared): V_HOLE outside an invocation; restore of V_HOLE does
+ * nothing and plants nothing. */
+static inline Value class_vars_snapshot(const Process *p) { return p->class_vars.live; }
 void class_vars_restore(Process *p, Value snapshot);
 
 /* The four with_snapshot sites: installs a read-only view (committed record of the class, already copied into

@@ -283,7 +283,7 @@ Value error_relabel(Process *p, Value exception, Value class_name, Value selecto
     if (text_to_string(p, &t, &roots[1]) == PRIM_OK && heap_reserve(p, words)) {
         uint64_t *copy = heap_alloc(p, words);
         memcpy(copy, object_words(roots[0]), words * sizeof *copy);
-        copy[0] &= ~header_make(0, (ObjectKind)0, OBJ_LITERAL | OBJ_SHARED, 0);
+        copy[0] &= ~header_make(0, (ObjectKind)0, OBJ_LITERAL, 0);
         copy[EXC_MESSAGE] = roots[1];
         copy[EXC_ERROR_CLASS] = class_name;
         copy[EXC_SELECTOR] = selector;

@@ -222,7 +222,7 @@ bool gc_new_nursery(Process *p, size_t need) {
     size_t size = gc_size_class(least > h->young_target ? least : h->young_target);
     uint64_t *block = mem_alloc(size * sizeof *block);
     if (!block) return false;
-    h->young = h->top = h->young_mark = block;
+    h->young = h->top = h->young_mark = h->record_mark = block;
     h->young_end = block + size;
     set_limit(p, need);
     return true;
@@ -230,7 +230,7 @@ bool gc_new_nursery(Process *p, size_t need) {
 
 static void drop_nursery(Heap *h) {
     mem_free(h->young);
-    h->young = h->top = h->limit = h->young_mark = h->young_end = NULL;
+    h->young = h->top = h->limit = h->young_mark = h->record_mark = h->young_end = NULL;
 }
 
 /* ---- minor ---- */
@@ -279,7 +279,7 @@ bool gc_minor(Process *p, size_t need) {
     mem_free(h->young);
     h->young = block;
     h->young_end = block + size;
-    h->top = h->young_mark = c.to_top;
+    h->top = h->young_mark = h->record_mark = c.to_top;
     adapt_target(h, used, (size_t)(c.to_top - block) + (size_t)(h->old_top - c.promoted));
     h->minor_count++;
     h->since_full++;

@@ -213,11 +213,6 @@ bool record_write_slow(Process *p, Value *home, size_t index, Value value) {
     return true;
 }
 
-void record_share(Value record) {
-    if (!value_is_ptr(record)) return;
-    *object_words(record) |= header_make(0, (ObjectKind)0, OBJ_SHARED, 0);
-}
-
 /* A record has a class like any object: programs can get hold of one (a view of class variables, the state an
  * inspector reads), and class 0 is what an empty inline cache seems to hold. */
 Value record_new(Process *p, size_t slots) {

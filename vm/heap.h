@@ -5,7 +5,8 @@
  * calls that cannot fail up to the reserved words. No Value lives in a C local across a reserve unless it
  * sits in a frame register, a process root or a declared RootSpan. MAY_GC marks every function that can
  * collect. No old object ever points to a younger one: data is immutable, and records are written in place
- * only while young (allocated since the last collection) and not marked shared.
+ * only while young (allocated since the last collection) and unshared (since the last snapshot of any
+ * record).
  */
 #ifndef BT_VM_HEAP_H
 #define BT_VM_HEAP_H
@@ -29,10 +30,12 @@ typedef struct Fragment {
 
 typedef struct Heap {
     uint64_t *young, *top,
-        *limit;           /* nursery: [young, top) used, [top, limit) free; all NULL before the first
-                             allocation. limit may lie below the block's end, to force a collection */
-    uint64_t *young_mark; /* [young, young_mark) has survived one collection, [young_mark, top) none */
-    uint64_t *young_end;  /* end of the block */
+        *limit;            /* nursery: [young, top) used, [top, limit) free; all NULL before the first
+                              allocation. limit may lie below the block's end, to force a collection */
+    uint64_t *young_mark;  /* [young, young_mark) has survived one collection, [young_mark, top) none */
+    uint64_t *record_mark; /* records below it are copied before a write: a snapshot has seen them, or they
+                              are older than the last collection. Never below young_mark */
+    uint64_t *young_end;   /* end of the block */
     uint64_t *old, *old_top, *old_limit;
     uint64_t *offheap, *old_offheap;         /* OFFHEAP objects of nursery and fragments, of the old space */
     size_t offheap_words, old_offheap_words; /* virtual size of their data: it forces collections */
@@ -91,8 +94,8 @@ bool heap_keep_unit(Process *p, CodeUnit *unit);
  * False = pending resource_error. `value` is rooted by the callee. MAY_GC. */
 bool record_write_slow(Process *p, Value *home, size_t index, Value value);
 static inline bool record_write(Process *p, Value *home, size_t index, Value value);
-/* Marks a record shared (snapshot, reader); V_HOLE and nil are ignored. */
-void record_share(Value record);
+/* Marks the process's records shared (snapshot, reader): each is copied by the next write to it. */
+static inline void records_share(Process *p);
 /* A fresh record of n slots, each V_HOLE. MAY_GC. V_HOLE = pending resource_error. */
 Value record_new(Process *p, size_t slots);
 

@@ -254,6 +254,7 @@ static bool define_class(Install *in, const BcClass *bc, Value name) {
     if (fresh) c = class_new(vm, bc, name);
     if (!c) return false;
     c->superclass = class_by_name(vm, intern(vm, bc->superclass));
+    if (c->superclass) c->superclass->has_subclasses = true;
     c->flags = (uint8_t)(bc->flags | (in->stdlib ? CLASS_STDLIB : 0));
     c->kind = kind_of(c);
     c->unit = in->unit;
@@ -420,7 +421,8 @@ Value class_process(BtVm *vm, Class *c) {
     if (value_is_pid(pid) && process_is_alive(vm, pid)) return pid;
     pthread_mutex_lock(&vm->classes->process_lock);
     pid = atomic_load_explicit(&c->process, memory_order_acquire);
-    if (!value_is_pid(pid) || !process_is_alive(vm, pid)) {
+    bool died = value_is_pid(pid) && !process_is_alive(vm, pid);
+    if (!value_is_pid(pid) || died) {
         SpawnOptions options = {.role = PROC_CLASS,
                                 .self_ref = value_from_class(c->id),
                                 .class_id = c->id,
@@ -430,5 +432,10 @@ Value class_process(BtVm *vm, Class *c) {
         if (p) atomic_store_explicit(&c->process, pid, memory_order_release);
     }
     pthread_mutex_unlock(&vm->classes->process_lock);
+    if (died && pid != V_HOLE && c->class_var_layout)
+        vm_log(vm,
+               "warning: the process of class %s had ended and was started again; its class variables have "
+               "their declared initial values",
+               symbol_text(vm, c->name, NULL));
     return pid;
 }

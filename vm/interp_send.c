@@ -39,9 +39,10 @@ static bool reuse_frame(Process *p, const Function *fn, const Value *window, uns
     return true;
 }
 
-/* False: no room, the error is pending. */
+/* False: no room, the error is pending. A primitive leaves its caller standing: whose self-send a perform: is
+ * shows there. */
 static bool activate(Process *p, const Function *fn, const Value *window, unsigned argc, unsigned mode) {
-    if ((mode & SEND_TAIL) && p->frame && reuse_frame(p, fn, window, argc)) return true;
+    if ((mode & SEND_TAIL) && p->frame && !fn->prim && reuse_frame(p, fn, window, argc)) return true;
     bool base = !p->frame;
     Frame *f = stack_push(p, fn, (Value *)(uintptr_t)window, argc);
     if (!f) return false;
@@ -109,6 +110,13 @@ NOINLINE Step leaf_outcome(Process *p, const Function *fn, Value *window, unsign
     default: break;
     }
     return blocked_or_raised(p, status);
+}
+
+/* As a hit of the site's cache would: the window lies in the running frame. */
+static Step run_leaf(Process *p, const Function *fn, Value *window, unsigned argc, unsigned mode) {
+    Value answer;
+    PrimStatus status = fn->prim(p, window, argc, &answer);
+    return status == PRIM_OK ? deliver(p, answer) : leaf_outcome(p, fn, window, argc, mode, status);
 }
 
 NOINLINE Step prim_outcome(Process *p, PrimStatus status) {
@@ -192,9 +200,21 @@ static bool plain_send(BtVm *vm, const Site *site, uint32_t dispatch_class, cons
     return !is_actor_class(vm, c) || runs_in_caller(m);
 }
 
-/* The same for a self-send: class methods stay in the process whatever they are. */
+/* The same for a self-send: class methods stay in the process whatever they are. But which class a class
+ * names itself for, the frame says, once there are subclasses (own_class_self). */
 static bool plain_self_send(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m) {
+    if (site->flags & SITE_OWN_CLASS && class_by_id(vm, dispatch_class & (DISPATCH_META - 1))->has_subclasses)
+        return plain_send(vm, site, dispatch_class, m);
     return (dispatch_class & (DISPATCH_META | DISPATCH_OWN)) || plain_send(vm, site, dispatch_class, m);
+}
+
+/* `Base s` in a class method of Base is a send to self where it would else have to leave the process
+ * (semantics 2.3): entered through a subclass, it is the subclass's message and its class variables. */
+static bool own_class_self(Process *p, const Site *site, const Method *m, Value *receiver) {
+    Value self = frame_self(p->frame);
+    if (!(site->flags & SITE_OWN_CLASS) || self == *receiver || !value_is_class(self)) return false;
+    if (class_send_is_plain(site, class_by_id(p->vm, special_payload(*receiver)), m)) return false;
+    return *receiver = self, true;
 }
 
 /* ---- calls to other processes ---- */
@@ -321,6 +341,8 @@ static Step dispatch(Process *p, Site *site, Value selector, const Value *window
             return call_actor(p, selector, window, argc, mode, m);
     }
     if (!m) return not_understood(p, selector, window, argc, mode);
+    if (site && (mode & SEND_SELF) && own_class_self(p, site, m, (Value *)(uintptr_t)window))
+        return dispatch(p, NULL, selector, window, argc, mode);
     if (m->fn->param_count != argc) return raise_arity(p, m, receiver);
     if (dispatch_class & (DISPATCH_META | DISPATCH_METACLASS)) {
         Class *c = class_by_id(p->vm, special_payload(receiver));
@@ -338,6 +360,7 @@ static Step dispatch(Process *p, Site *site, Value selector, const Value *window
             return call_class(p, c, receiver, selector, window, argc, mode);
     }
     if (site) site_fill(p->vm, site, dispatch_class, m, mode & SEND_SELF ? plain_self_send : plain_send);
+    if (site && m->fn->prim) return run_leaf(p, m->fn, (Value *)(uintptr_t)window, argc, mode);
     return enter(p, m->fn, window, argc, mode);
 }
 

@@ -133,6 +133,7 @@ typedef struct ProcessLink {
     uint32_t slot;
     _Atomic uint32_t queued; /* messages in the private queue; others may read it */
     uint8_t wait;            /* WaitKind */
+    bool calls_class;        /* the call it waits for is a message to a class */
     bool trap_exit;          /* ignores exit signals other than kill */
     bool ending;             /* ends when the present message is answered; exit_reason is set */
     bool killed;             /* a signal has ended it: it ends at once; implies ending */

@@ -24,11 +24,8 @@ typedef enum {
 #define OBJECT_OFFHEAP 0xfe
 #define OBJECT_MAX_WORDS ((size_t)((1u << 28) - 1))
 
-/* Flags of the header. */
-enum {
-    OBJ_SHARED = 1, /* a RECORD that a snapshot or a reader may still see: copy before writing */
-    OBJ_LITERAL = 2 /* lies in a loaded module's literal area: never moved, never copied */
-};
+/* Flag of the header. */
+enum { OBJ_LITERAL = 2 /* lies in a loaded module's literal area: never moved, never copied */ };
 
 static inline uint64_t *object_words(Value v) { return (uint64_t *)(uintptr_t)v; }
 static inline uint64_t object_header(Value v) { return *object_words(v); }

@@ -52,14 +52,15 @@ typedef enum {
 /* The class-variable home of a process (ADR 0130). Touched only by vm/class_vars.c; the fields are here
  * because the collector must see them and a snapshot must be one load. */
 typedef struct ClassVarHome {
-    uint32_t live_class; /* class whose invocation runs here, 0 = none */
-    Value live;          /* its record, V_HOLE outside an invocation */
-    Value entry;         /* the record as it was at entry: the committed map while an invocation runs */
-    Value committed;     /* class processes, between invocations */
-    const struct SlotLayout
-        *layout;         /* slot names of live, entry and committed; NULL before the first record */
-    uint32_t view_class; /* read-only snapshot installed by with_snapshot, 0 = none */
+    Value live_class;     /* class object whose invocation runs here, V_HOLE = none */
+    uint32_t live_layout; /* id of layout while an invocation runs, else 0: what warm sites compare */
+    uint32_t view_class;  /* read-only snapshot installed by with_snapshot, 0 = none */
     Value view;
+    Value entry;     /* the record as it was at entry: the committed map while an invocation runs */
+    Value committed; /* class processes, between invocations */
+    const struct SlotLayout
+        *layout; /* slot names of live, entry and committed; NULL before the first record */
+    Value live;  /* its record, V_HOLE outside an invocation */
 } ClassVarHome;
 
 /* A caller replaced by a tail send. The ring is made at the first one: most processes never need it. */
@@ -82,11 +83,11 @@ struct Process {
     Scheduler *scheduler; /* that runs it now */
     Value pid;
     Value self_ref; /* actor: its ACTOR_REF; class process: its class object; else nil */
-    Value state;    /* actor: record of fields; else V_HOLE */
     const struct SlotLayout *state_layout; /* slot names of state; NULL before birth */
-    Value carriers;                        /* record of open carriers; V_HOLE before the first */
     uint32_t carrier_top;                  /* first free carrier */
     ClassVarHome class_vars;
+    Value state;     /* actor: record of fields; else V_HOLE */
+    Value carriers;  /* record of open carriers; V_HOLE before the first */
     Value exception; /* pending error, V_HOLE if none */
     PendingKind pending;
     Value pending_value, pending_pid, pending_serial;
@@ -144,13 +145,16 @@ static inline Value heap_new(Process *p, ObjectKind kind, uint32_t class_id, siz
     at[0] = header_make(class_id, kind, 0, words);
     return value_from_object(at);
 }
+static inline void records_share(Process *p) { p->heap.record_mark = p->heap.top; }
+/* May the record be written in place? */
+static inline bool record_is_own(const Process *p, Value record) {
+    const uint64_t *words = object_words(record);
+    return words >= p->heap.record_mark && words < p->heap.top;
+}
 static inline bool record_write(Process *p, Value *home, size_t index, Value value) {
-    uint64_t *words = object_words(*home);
-    if (words >= p->heap.young_mark && words < p->heap.top && !(header_flags(words[0]) & OBJ_SHARED)) {
-        words[index + 1] = value;
-        return true;
-    }
-    return record_write_slow(p, home, index, value);
+    if (!record_is_own(p, *home)) return record_write_slow(p, home, index, value);
+    object_words(*home)[index + 1] = value;
+    return true;
 }
 bool process_make_elided_ring(Process *p);
 /* Notes the caller that a tail send replaces (dropped silently without memory: it only serves traces). */

@@ -7,7 +7,12 @@
 
 #define REGION_SNAPSHOT_WORDS 3
 /* Writes the three pointers to slots[0..2] and marks the records shared. O(1). */
-void region_snapshot(Process *p, Value *slots);
+static inline void region_snapshot(Process *p, Value *slots) {
+    slots[0] = class_vars_snapshot(p);
+    slots[1] = p->state;
+    slots[2] = p->carriers;
+    records_share(p);
+}
 /* Puts all three back (an error crosses a catch). */
 void region_restore(Process *p, const Value *slots);
 /* Puts actor state and carriers back (cleanup of ensure: on the error path). */

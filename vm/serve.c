@@ -146,7 +146,7 @@ static Value down_tuple(Process *p) {
 static Step actor_message(Process *p) {
     p->init_next = STEP_MESSAGE;
     p->rollback_state = p->state;
-    record_share(p->state);
+    records_share(p);
     Value info;
     switch (p->serving->kind) {
     case MSG_RAW: info = p->serving->values[0]; break;

@@ -241,7 +241,7 @@ PRIM(prim_inspector_record) {
     if (pid == V_NIL) return PRIM_OK;
     if (pid != p->pid) return system_signal_within(p, pid, answer_state, NULL, LOOK_LIMIT_US);
     if (p->state == V_HOLE) return PRIM_OK;
-    record_share(p->state);
+    records_share(p);
     return *result = p->state, PRIM_OK;
 }
 
