@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "vm/class_vars.h"
 #include "vm/class_internal.h"
+#include "vm/dict.h"
 
 /* ---- errors ---- */
 
@@ -68,24 +69,23 @@ static PrimStatus raise_no_class(Process *p) {
 
 void class_vars_init(Process *p) {
     p->class_vars = (ClassVarHome){
-        .live_class = V_HOLE, .live = V_HOLE, .entry = V_HOLE, .committed = V_HOLE, .view = V_HOLE};
+        .live_class = V_HOLE, .live = V_HOLE, .entry = V_HOLE, .committed = V_HOLE, .views = V_NIL};
 }
 
-/* ---- finding the record ---- */
+/* ---- finding the variables ---- */
 
-/* The record that is this class's key in this process, or V_HOLE; *layout names its slots. */
-static Value key_of(Process *p, uint32_t class_id, const SlotLayout **layout) {
-    ClassVarHome *h = &p->class_vars;
-    if (h->live_class == value_from_class(class_id)) return *layout = h->layout, h->live;
-    if (h->view_class == class_id) {
-        Class *c = class_by_id(p->vm, class_id);
-        return *layout = c ? c->class_var_layout : NULL, h->view;
-    }
-    return *layout = NULL, V_HOLE;
+bool class_vars_in_invocation(const Process *p, uint32_t class_id) {
+    return class_id && p->class_vars.live_class == value_from_class(class_id);
+}
+
+/* The read-only variables of this class installed here, or V_HOLE. */
+static Value view_of(const Process *p, uint32_t class_id) {
+    Value views = p->class_vars.views;
+    return views == V_NIL ? V_HOLE : dict_get(p->vm, views, value_from_class(class_id));
 }
 
 bool class_vars_present(const Process *p, uint32_t class_id) {
-    return class_vars_in_invocation(p, class_id) || (class_id && p->class_vars.view_class == class_id);
+    return class_vars_in_invocation(p, class_id) || view_of(p, class_id) != V_HOLE;
 }
 
 /* Slot of the site's name, or -1; the site remembers it per layout. */
@@ -115,13 +115,14 @@ static bool declares(Process *p, uint32_t class_id, Value name) {
 PrimStatus class_vars_get(Process *p, Site *site, Value self_class, Value capture, Value *out) {
     if (!value_is_class(self_class)) return raise_no_class(p);
     uint32_t id = special_payload(self_class);
-    const SlotLayout *layout;
-    if (class_vars_present(p, id)) {
-        Value record = key_of(p, id, &layout);
-        int slot = slot_at(site, layout);
-        if (!slot_in(record, slot)) return raise_undefined(p, id, site->name);
-        return *out = object_at(record, (size_t)slot + 1), PRIM_OK;
+    if (class_vars_in_invocation(p, id)) {
+        Value live = p->class_vars.live;
+        int slot = slot_at(site, p->class_vars.layout);
+        if (!slot_in(live, slot)) return raise_undefined(p, id, site->name);
+        return *out = object_at(live, (size_t)slot + 1), PRIM_OK;
     }
+    Value view = view_of(p, id), found = view == V_HOLE ? V_HOLE : dict_get(p->vm, view, site->name);
+    if (found != V_HOLE) return *out = found, PRIM_OK;
     if (!declares(p, id, site->name)) return raise_undefined(p, id, site->name);
     if (capture == V_HOLE) return raise_unreachable(p, id, site->name, false);
     return *out = capture, PRIM_OK;
@@ -133,8 +134,8 @@ PrimStatus class_vars_put(Process *p, Site *site, Value self_class, Value value)
     ClassVarHome *h = &p->class_vars;
     if (h->live_class != self_class) {
         if (!declares(p, id, site->name)) return raise_undefined(p, id, site->name);
-        return h->view_class == id ? raise_read_only(p, id, site->name)
-                                   : raise_unreachable(p, id, site->name, true);
+        return view_of(p, id) != V_HOLE ? raise_read_only(p, id, site->name)
+                                        : raise_unreachable(p, id, site->name, true);
     }
     int slot = slot_at(site, h->layout);
     if (!slot_in(h->live, slot)) return raise_undefined(p, id, site->name);
@@ -150,10 +151,13 @@ PrimStatus class_vars_has(Process *p, Site *site, Value self_class, Value captur
 
 Value class_vars_capture(Process *p, Value self_class, Value name, Value outer) {
     if (!value_is_class(self_class)) return outer;
-    const SlotLayout *layout;
-    Value record = key_of(p, special_payload(self_class), &layout);
-    int slot = slot_layout_find(layout, name);
-    return slot_in(record, slot) ? object_at(record, (size_t)slot + 1) : outer;
+    if (self_class == p->class_vars.live_class) {
+        int slot = slot_layout_find(p->class_vars.layout, name);
+        return slot_in(p->class_vars.live, slot) ? object_at(p->class_vars.live, (size_t)slot + 1) : outer;
+    }
+    Value view = view_of(p, special_payload(self_class)),
+          found = view == V_HOLE ? V_HOLE : dict_get(p->vm, view, name);
+    return found == V_HOLE ? outer : found;
 }
 
 /* ---- invocation ---- */
@@ -190,26 +194,20 @@ void class_vars_restore(Process *p, Value snapshot) {
 
 /* ---- read-only views ---- */
 
-void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *installed) {
-    *installed = !class_vars_present(p, class_id);
-    if (!*installed) return;
-    p->class_vars.view_class = class_id;
-    p->class_vars.view = record;
+bool class_vars_install_view(Process *p, uint32_t class_id, Value variables) {
+    ClassVarHome *h = &p->class_vars;
+    Value pair[2] = {value_from_class(class_id), variables};
+    RootSpan span;
+    roots_push(p, &span, pair, 2);
+    Value views = h->views == V_NIL ? dict_from_pairs(p, pair, 1) : dict_put(p, h->views, pair[0], pair[1]);
+    roots_pop(p, &span);
+    if (views == V_HOLE) return false;
+    h->views = views;
+    return true;
 }
 
-void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record) {
-    *class_id = p->class_vars.view_class;
-    *record = p->class_vars.view;
-}
-
-bool class_vars_in_invocation(const Process *p, uint32_t class_id) {
-    return class_id && p->class_vars.live_class == value_from_class(class_id);
-}
-
-void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous) {
-    if (!installed) return;
-    p->class_vars.view_class = previous_class;
-    p->class_vars.view = previous;
+void class_vars_restore_views(Process *p, Value views) {
+    if (views == V_NIL || dict_is(views)) p->class_vars.views = views;
 }
 
 /* ---- initial values and reload ---- */
@@ -246,10 +244,36 @@ bool class_vars_set_initial(Process *p, Value value) {
     return record_write(p, &p->class_vars.committed, p->init_next++, value);
 }
 
-Value class_vars_committed(Process *p) {
-    ClassVarHome *h = &p->class_vars;
-    Class *c = class_by_id(p->vm, value_is_class(p->self_ref) ? special_payload(p->self_ref) : 0);
-    if (c && c->class_var_layout && !h->layout) return V_HOLE;
-    if (class_vars_next_unset(p) >= 0) return V_HOLE;
-    return h->live_class != V_HOLE ? h->entry : h->committed;
+/* ---- reading from outside ---- */
+
+static Value by_name(Process *p, Value record, const SlotLayout *layout) {
+    Value roots[2] = {V_NIL, record};
+    RootSpan span;
+    roots_push(p, &span, roots, 2);
+    roots[0] = dict_empty(p);
+    for (uint32_t i = 0; layout && roots[0] != V_HOLE && i < layout->count; i++) {
+        if (!slot_in(roots[1], (int)i)) break;
+        roots[0] = dict_put(p, roots[0], layout->names[i], object_at(roots[1], (size_t)i + 1));
+    }
+    roots_pop(p, &span);
+    return roots[0];
 }
+
+Value class_vars_committed(Process *p) {
+    const ClassVarHome *h = &p->class_vars;
+    const Class *c = value_is_class(p->self_ref) ? class_by_id(p->vm, special_payload(p->self_ref)) : NULL;
+    if (!h->layout || class_vars_next_unset(p) >= 0) return V_NIL;
+    if (h->live_class == V_HOLE && c && h->layout != c->class_var_layout) return V_NIL; /* about to be made */
+    return by_name(p, h->live_class != V_HOLE ? h->entry : h->committed, h->layout);
+}
+
+Value class_vars_live_map(Process *p) {
+    const ClassVarHome *h = &p->class_vars;
+    return h->live_class == V_HOLE ? V_NIL : by_name(p, h->live, h->layout);
+}
+
+Value class_vars_home(const Process *p) {
+    return p->class_vars.live_class == V_HOLE ? V_NIL : p->class_vars.live_class;
+}
+
+Value class_vars_views(const Process *p) { return p->class_vars.views; }

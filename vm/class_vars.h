@@ -50,14 +50,15 @@ Value class_vars_capture(Process *p, Value self_class, Value name, Value outer);
 static inline Value class_vars_snapshot(const Process *p) { return p->class_vars.live; }
 void class_vars_restore(Process *p, Value snapshot);
 
-/* The four with_snapshot sites: installs a read-only view (committed record of the class, already copied into
- * p's heap) unless the class's key is present; *installed says what clear_view must undo. */
-void class_vars_install_view(Process *p, uint32_t class_id, Value record, bool *installed);
-/* The view installed now (class 0: none), for clear_view. */
-void class_vars_current_view(const Process *p, uint32_t *class_id, Value *record);
 /* Does an invocation of exactly this class run here? */
 bool class_vars_in_invocation(const Process *p, uint32_t class_id);
-void class_vars_clear_view(Process *p, bool installed, uint32_t previous_class, Value previous);
+
+/* The four with_snapshot sites: installs a read-only view (the class's committed variables by name) beside
+ * those that are here already. The caller has asked that the class's key is absent, and puts back the views
+ * there were, V_NIL or a Dictionary, however its code ends. MAY_GC; false: resource_error is pending. */
+bool class_vars_install_view(Process *p, uint32_t class_id, Value variables);
+Value class_vars_views(const Process *p);
+void class_vars_restore_views(Process *p, Value views);
 
 /* Declared initial values. The class process computes them before it serves its first message (vm/serve.c),
  * and again for new names after a reload: begin_layout makes the record by the new names, values kept by
@@ -67,9 +68,13 @@ bool class_vars_begin_layout(Process *p,
                              const SlotLayout *layout); /* false = pending resource_error. MAY_GC */
 int class_vars_next_unset(Process *p);
 bool class_vars_set_initial(Process *p, Value value); /* of the variable that next_unset named. MAY_GC */
-/* The committed map, for system signals and views: the record at entry while an invocation runs. V_HOLE: a
- * class without class variables, or its initial values are still being computed (the class has a
- * class_var_layout then: ask again later). */
+/* For system signals: Dictionaries of names and values, made in p's heap. MAY_GC; V_HOLE: no memory, an error
+ * is pending in p.
+ * The committed map is the one at entry while an invocation runs; V_NIL: the process has no class variables,
+ * or their initial values are still being computed. The live map is V_NIL outside an invocation. */
 Value class_vars_committed(Process *p);
+Value class_vars_live_map(Process *p);
+/* The class whose invocation runs here, V_NIL: none. */
+Value class_vars_home(const Process *p);
 
 #endif

@@ -40,7 +40,7 @@ static void each_field(Process *p, void (*visit)(void *context, Value *slots, si
     Value *const fields[] = {&p->self_ref,         &p->state,
                              &p->carriers,         &p->class_vars.live,
                              &p->class_vars.entry, &p->class_vars.committed,
-                             &p->class_vars.view,  &p->exception,
+                             &p->class_vars.views, &p->exception,
                              &p->pending_value,    &p->pending_pid,
                              &p->pending_serial,   &p->resume_value,
                              &p->rollback_state,   &p->dictionary,

@@ -334,7 +334,7 @@ static bool check_fixed_classes(Install *in) {
 }
 
 /* Classes with class variables get their process at once: their initial values are computed at load
- * (semantics 20.1). */
+ * (semantics 20.1), those of new variables at reload. */
 static void start_processes(Install *in) {
     const BcUnit *bc = in->unit->bc;
     for (uint32_t i = 0; i < bc->class_count; i++) {
@@ -430,6 +430,7 @@ Value class_process(BtVm *vm, Class *c) {
         Process *p = c->removed ? NULL : process_new(vm, &options);
         pid = p ? p->pid : V_HOLE;
         if (p) atomic_store_explicit(&c->process, pid, memory_order_release);
+        if (p && c->class_var_layout) sched_make_runnable(vm, p); /* it computes their initial values */
     }
     pthread_mutex_unlock(&vm->classes->process_lock);
     if (died && pid != V_HOLE && c->class_var_layout)

@@ -54,8 +54,8 @@ typedef enum {
 typedef struct ClassVarHome {
     Value live_class;     /* class object whose invocation runs here, V_HOLE = none */
     uint32_t live_layout; /* id of layout while an invocation runs, else 0: what warm sites compare */
-    uint32_t view_class;  /* read-only snapshot installed by with_snapshot, 0 = none */
-    Value view;
+    Value views;     /* read-only snapshots installed by with_snapshot: Dictionary of class objects and the
+                        Dictionaries of their variables, V_NIL = none */
     Value entry;     /* the record as it was at entry: the committed map while an invocation runs */
     Value committed; /* class processes, between invocations */
     const struct SlotLayout
