@@ -265,6 +265,8 @@ void check_field(Analysis *a, Node *node, bool write);
 void check_match(Analysis *a, Node *match);
 void check_pattern(Analysis *a, Node *pattern, bool in_arm);
 void check_closure(Analysis *a, BlockFacts *block);
+/* class_state_abroad, of the closures made since there were `first` of them. */
+void check_abroad_from(Analysis *a, uint32_t first);
 void check_home(Analysis *a, FnFacts *home);
 
 /* ---- report.c ---- */

@@ -72,6 +72,7 @@ static void visit_body(Analysis *a, NodeList body, BlockFlow last) {
     uint32_t expects = a->expect_count;
     for (uint32_t i = 0; i < body.count; i++) {
         Node *statement = body.items[i];
+        uint32_t closures = a->closures.count;
         if (statement->kind == AST_EXPECT) {
             expect_push(a, statement);
             continue;
@@ -80,6 +81,9 @@ static void visit_body(Analysis *a, NodeList body, BlockFlow last) {
             visit_destructure(a, statement);
         else
             visit_flow(a, statement, i + 1 == body.count ? last : FLOW_NONE, NULL, NULL);
+        /* Outermost blocks first, so not before the home's own statement ends; an @expect further in is asked
+         * while it is in force. */
+        if (!a->fn->parent || a->expect_count > expects) check_abroad_from(a, closures);
         expect_pop(a, expects);
     }
     expect_pop(a, expects);

@@ -80,7 +80,7 @@ static bool hops(Analysis *a, const BlockFacts *b, const FnFacts *home) {
 }
 
 static bool reported_around(const FnFacts *fn) {
-    for (fn = fn->parent; fn; fn = fn->parent)
+    for (; fn; fn = fn->parent)
         if (fn->abroad_reported) return true;
     return false;
 }
@@ -105,6 +105,12 @@ static void check_abroad(Analysis *a, FnFacts *fn) {
     }
 }
 
+void check_abroad_from(Analysis *a, uint32_t first) {
+    if (!a->fn->home->class_side) return;
+    for (uint32_t i = a->closures.count; i-- > first;) /* outer before inner */
+        check_abroad(a, (FnFacts *)(uintptr_t)a->closures.items[i]);
+}
+
 /* ---- at the end of a home ---- */
 
 /* Is this binding the last thing of a script? Then the next input may meet the block (and raise when it calls
@@ -126,7 +132,5 @@ static void check_stored(Analysis *a, const Var *var) {
 
 void check_home(Analysis *a, FnFacts *home) {
     for (uint32_t i = 0; i < a->home_vars.count; i++) check_stored(a, a->home_vars.items[i]);
-    if (!home->class_side) return;
-    for (uint32_t i = a->closures.count; i-- > 0;) /* outer before inner */
-        check_abroad(a, (FnFacts *)(uintptr_t)a->closures.items[i]);
+    if (home->is_default) check_abroad_from(a, 0); /* it has no statements */
 }

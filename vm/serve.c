@@ -280,6 +280,7 @@ static void class_end(Process *p, Class *c) {
     switch (p->pending) {
     case PENDING_ERROR: answer_failure(p, " class>>", take_exception(p)); break;
     case PENDING_NLR:
+        if (p->pending_pid == p->pid) p->pending_pid = V_NIL; /* it has passed where its home was */
         if (p->serving->kind == MSG_CALL)
             call_reply(p, REPLY_NLR, p->pending_value);
         else
