@@ -65,6 +65,9 @@ run_tests() {
     one "release command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build/beamtalk"
     one "release library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build/beamtalk"
     one "release live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build/beamtalk"
+    kills=300
+    if [ $long = 1 ]; then kills=10000; fi
+    one "release class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build/beamtalk" $kills
     one "release processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
     if [ $long = 1 ]; then one "release 50,000 mutants" "$cd_root/build/test_mutation" 50000 7; fi
@@ -75,10 +78,12 @@ run_tests() {
     one "asan command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build-asan/beamtalk"
+    one "asan class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build-asan/beamtalk"
     echo "TSan, processes"
     build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
     programs "$cd_root/build-tsan" tsan 'sched|vectors'
+    one "tsan class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-tsan/beamtalk" 100
     unset CK_FORK
     echo "stress: collection at every reservation, one reduction a slice"
     build "$cd_root/build-stress" tests -DBT_STRESS=ON
@@ -86,6 +91,8 @@ run_tests() {
     one "gc stress vectors" env BT_GC_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_vectors"
     one "yield stress vectors" env BT_YIELD_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_vectors"
     one "gc stress answers" env BT_GC_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_answers"
+    one "gc stress class variables" env BT_GC_STRESS=1 bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-stress/beamtalk" 20 9
+    one "yield stress class variables" env BT_YIELD_STRESS=1 bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-stress/beamtalk" 100 3
     unset BT_TEST_SCALE
 
     echo "$total_passed passed, $total_failed failed"

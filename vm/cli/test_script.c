@@ -180,6 +180,8 @@ static void directive(Script *s, char *line) {
                     "loading did not fail as expected");
     else if (status != BT_OK)
         fprintf(stderr, "%s: cannot load %s\n%s", s->path, path, bt_result_diagnostics(r));
+    else
+        fputs(bt_result_diagnostics(r), stderr); /* warnings, as of every file that is loaded */
     bt_result_free(r);
 }
 

@@ -1,5 +1,5 @@
-/* Primitives of processes below actors: plain processes, links, monitors, raw messages. They serve the library
- * (timers, parallel evaluation, supervisors); programs see actors. */
+/* Primitives of processes below actors: plain processes, links, monitors, raw messages. They serve the
+ * library (timers, parallel evaluation, supervisors); programs see actors. */
 #include "vm/dict.h"
 #include "vm/list.h"
 #include "vm/process_info.h"
