@@ -92,6 +92,8 @@ int main(int argc, char **argv) {
     report(&diags, parts, argc - 2, &source);
     if (!unit) return 1;
     size_t length;
+    char reason[256]; /* checked here, once and for all: the program trusts what it contains */
+    if (!bc_check(unit, reason, sizeof reason)) return fprintf(stderr, "stdlib: %s\n", reason), 1;
     uint8_t *image = bc_encode(unit, &length);
     FILE *out = fopen(argv[1], "wb");
     bool written = image && out && fwrite(image, 1, length, out) == length;

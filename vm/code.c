@@ -171,41 +171,28 @@ static bool link_functions(CodeUnit *unit) {
     return true;
 }
 
-/* Captures are read from register 0 of a block without a look at what lies there, so nothing may be written
- * over the closure. */
-static bool keeps_closure(const BcFunction *bc) {
-    for (uint32_t k = 0; k < bc->code_count; k++) {
-        Instr i = bc->code[k];
-        const char *format = opcode_format(instr_op(i));
-        bool wide = strlen(format) == 3;
-        if (format[1] == 'd' && instr_a(i) == 0) return false;
-        if ((instr_op(i) == OP_FORPREP || instr_op(i) == OP_FORSTEP) && (instr_a(i) == 0 || instr_b(i) == 0))
-            return false;
-        bool frame = !wide && format[2] == 'w' && format[3] == 'S';
-        if (frame && instr_b(i) <= FRAME_WORDS) return false;
-    }
-    return true;
-}
-
-static bool check_closures(const BcUnit *bc) {
-    for (uint32_t i = 0; i < bc->function_count; i++)
-        if (bc->functions[i].kind == FN_BLOCK && !keeps_closure(&bc->functions[i])) return false;
-    return bc->script == BC_NONE || bc->functions[bc->script].kind == FN_SCRIPT;
-}
-
 /* ---- lines ---- */
 
-static bool link_lines(CodeUnit *unit) {
+/* Made when first asked for, by whoever asks first: few programs ever do. NULL: no memory. */
+static const LineTable *lines_of(CodeUnit *unit) {
+    /* acquire: pairs with the exchange below, by which another thread published what it wrote */
+    LineTable *table = atomic_load_explicit(&unit->lines, memory_order_acquire);
+    if (table) return table;
     BcText source = unit->bc->source;
     uint32_t count = 1;
     for (uint32_t i = 0; i < source.length; i++) count += source.bytes[i] == '\n';
-    unit->line_starts = mem_alloc(count * sizeof *unit->line_starts);
-    if (!unit->line_starts) return false;
-    unit->line_starts[0] = 0;
-    unit->line_count = 1;
+    table = mem_alloc(sizeof *table + count * sizeof *table->starts);
+    if (!table) return NULL;
+    table->starts[0] = 0;
+    table->count = 1;
     for (uint32_t i = 0; i < source.length; i++)
-        if (source.bytes[i] == '\n') unit->line_starts[unit->line_count++] = i + 1;
-    return true;
+        if (source.bytes[i] == '\n') table->starts[table->count++] = i + 1;
+    LineTable *other = NULL;
+    if (atomic_compare_exchange_strong_explicit(&unit->lines, &other, table, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return table;
+    mem_free(table);
+    return other;
 }
 
 uint32_t function_line(const Function *fn, const Instr *pc) {
@@ -219,7 +206,8 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
         else
             high = middle;
     }
-    return line_index(fn->unit->line_starts, fn->unit->line_count, bc->lines[low].offset) + 1;
+    const LineTable *table = lines_of(fn->unit);
+    return table ? line_index(table->starts, table->count, bc->lines[low].offset) + 1 : 0;
 }
 
 /* ---- the unit ---- */
@@ -229,7 +217,7 @@ static void unit_free(CodeUnit *unit) {
     mem_free(unit->literal_words);
     mem_free(unit->functions);
     mem_free(unit->sites);
-    mem_free(unit->line_starts);
+    mem_free(atomic_load_explicit(&unit->lines, memory_order_relaxed)); /* nobody else has it any more */
     mem_free(unit);
 }
 
@@ -244,7 +232,9 @@ static bool abi_matches(const BcUnit *bc, char *reason, size_t reason_size) {
 }
 
 CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t reason_size) {
-    if (!abi_matches(bc, reason, reason_size) || !bc_check(bc, reason, reason_size)) return NULL;
+    if (!abi_matches(bc, reason, reason_size) || (!bc->checked && !bc_check(bc, reason, reason_size)))
+        return NULL;
+    bc->checked = true;
     CodeUnit *unit = mem_zalloc(sizeof *unit);
     if (!unit) return snprintf(reason, reason_size, "out of memory"), NULL;
     atomic_init(&unit->refs, 1);
@@ -252,10 +242,9 @@ CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t r
     unit->vm = vm;
     unit->bc = bc;
     unit->name = bc->name.length ? symbol_intern(vm, bc->name.bytes, bc->name.length) : V_NIL;
-    if (!check_closures(bc) || !link_consts(unit) || !link_functions(unit) || !link_lines(unit)) {
+    if (!link_consts(unit) || !link_functions(unit)) {
         snprintf(reason, reason_size,
-                 "module '%.*s' cannot be linked: a name is no symbol, a block overwrites its closure, or "
-                 "memory is short",
+                 "module '%.*s' cannot be linked: a name is no symbol, or memory is short",
                  (int)bc->name.length, bc->name.bytes ? bc->name.bytes : "");
         return unit_free(unit), NULL;
     }

@@ -48,6 +48,12 @@ static inline const Function *closure_function(Value closure) {
     return (const Function *)(uintptr_t)object_at(closure, CLOSURE_FN);
 }
 
+/* Byte offsets of the lines of a unit's source. */
+typedef struct {
+    uint32_t count;
+    uint32_t starts[];
+} LineTable;
+
 struct CodeUnit {
     _Atomic uint32_t refs;
     bool stdlib;               /* the library's own code: set by the loader before classes_install */
@@ -61,8 +67,7 @@ struct CodeUnit {
     Site *sites;   /* of all functions, one array */
     Value *consts; /* literals in unit memory, flagged OBJ_LITERAL */
     uint64_t *literal_words;
-    uint32_t *line_starts; /* byte offsets of the source's lines, for function_line */
-    uint32_t line_count;
+    LineTable *_Atomic lines; /* for function_line; NULL until it is first asked */
 };
 
 /* A method as found in a class's table. Lives in vm->methods by index (never reused while a cache may name

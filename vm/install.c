@@ -361,7 +361,7 @@ bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t
         code_retain(unit); /* the table's count */
         done = define_all(&in);
         if (!done) snprintf(reason, reason_size, "out of memory");
-        dispatch_flush(vm);
+        if (!stdlib) dispatch_flush(vm); /* nothing has run before the library, so no cache is filled */
     }
     pthread_rwlock_unlock(&vm->classes->lock);
     if (done && stdlib) done = check_fixed_classes(&in);

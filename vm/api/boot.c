@@ -27,8 +27,8 @@ static BcUnit *service_compile_method(BtVm *vm, const char *class_name, bool cla
 
 static bool load_library(BtVm *vm) {
     char reason[256] = "";
-    BcUnit *bc =
-        bc_decode(stdlib_image_bytes, (size_t)(stdlib_image_end - stdlib_image_bytes), reason, sizeof reason);
+    size_t length = (size_t)(stdlib_image_end - stdlib_image_bytes);
+    BcUnit *bc = bc_decode_trusted(stdlib_image_bytes, length, reason, sizeof reason);
     CodeUnit *unit = bc ? code_link(vm, bc, false, reason, sizeof reason) : NULL;
     if (unit && classes_install(vm, unit, true, reason, sizeof reason)) return true;
     vm_log(vm, "the built-in library cannot be loaded: %s", reason);

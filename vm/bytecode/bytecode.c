@@ -73,6 +73,12 @@ static void free_classes(BcClass *classes, uint32_t count) {
 
 void bc_unit_free(BcUnit *unit) {
     if (!unit) return;
+    if (unit->decoded) {
+        free(unit->block);
+        free(unit->image);
+        free(unit);
+        return;
+    }
     free_text(unit->name);
     free_text(unit->source);
     for (uint32_t i = 0; i < unit->const_count; i++)

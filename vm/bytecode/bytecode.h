@@ -201,6 +201,10 @@ typedef struct {
     uint32_t binding_count;
     BcText *bindings; /* script: session variables; R[1+i] at entry is binding i (hole: unbound),
                          and its answer is a Tuple of (value, binding 0 ..) */
+    bool checked;     /* bc_check has passed it, here or when this program was built */
+    bool decoded;     /* its pieces lie in `block` and in an image, and are not freed singly */
+    void *block;
+    uint8_t *image; /* owned; NULL: the image outlives the unit */
 } BcUnit;
 
 /* Kinds of RAISE that the compiler uses: rows of vm/errors.def, which this layer does not know. The unit test
@@ -226,8 +230,12 @@ bool bc_check(const BcUnit *unit, char *reason, size_t reason_size);
 char *bc_disassemble(const BcUnit *unit);
 
 /* Image form: one self-contained byte string with magic, format version, class_var_abi and a checksum; decode
- * verifies all of it and answers NULL with a reason (abi_mismatch or a fault) for anything hostile. */
+ * verifies all of it and answers NULL with a reason (abi_mismatch or a fault) for anything hostile. The bytes
+ * stay the caller's. */
 uint8_t *bc_encode(const BcUnit *unit, size_t *length);
 BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reason_size);
+/* For the image inside this program, which passed bc_check when it was built: not checked again, not copied.
+ * The bytes outlive the unit and are aligned for 64-bit words. */
+BcUnit *bc_decode_trusted(const uint8_t *bytes, size_t length, char *reason, size_t reason_size);
 
 #endif

@@ -188,6 +188,17 @@ static void check_closure_sources(Check *c, Instr i) {
     }
 }
 
+/* Captures are read from register 0 of a block without a look at what lies there, so nothing may be written
+ * over the closure. */
+static void check_keeps_closure(Check *c, Instr i) {
+    Opcode op = instr_op(i);
+    const char *format = opcode_format(op);
+    bool written = format[1] == 'd' && instr_a(i) == 0;
+    if ((op == OP_FORPREP || op == OP_FORSTEP) && (instr_a(i) == 0 || instr_b(i) == 0)) written = true;
+    if (format[2] == 'w' && format[3] == 'S' && instr_b(i) <= FRAME_WORDS) written = true;
+    if (written) refuse(c, "a block overwrites its closure");
+}
+
 static void check_function(Check *c) {
     const BcFunction *f = c->fn;
     c->pc = 0;
@@ -208,6 +219,7 @@ static void check_function(Check *c) {
     for (c->pc = 0; c->ok && c->pc < f->code_count; c->pc++) {
         check_instr(c);
         if (c->ok && instr_op(f->code[c->pc]) == OP_CLOSURE) check_closure_sources(c, f->code[c->pc]);
+        if (c->ok && f->kind == FN_BLOCK) check_keeps_closure(c, f->code[c->pc]);
     }
     if (c->ok) {
         c->pc = f->code_count - 1;
@@ -247,7 +259,8 @@ bool bc_check(const BcUnit *unit, char *reason, size_t reason_size) {
         check_methods(&c, k->methods, k->method_count);
     }
     if (c.ok) check_methods(&c, unit->extensions, unit->extension_count);
-    if (c.ok && unit->script != BC_NONE && unit->script >= unit->function_count)
+    if (c.ok && unit->script != BC_NONE &&
+        (unit->script >= unit->function_count || unit->functions[unit->script].kind != FN_SCRIPT))
         refuse(&c, "script function");
     return c.ok;
 }

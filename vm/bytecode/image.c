@@ -3,26 +3,31 @@
  *
  *   "BTIMAGE\n" | format version u32 | class_var_abi u32 | payload length u64 | checksum u64 | payload
  *
- * One description of the layout (visit_*) serves writing and reading, so the two cannot disagree. Decoding
- * trusts nothing: counts are bounded by what is left of the payload, and bc_check has the last word on the
- * code. */
+ * One description of the layout (visit_*) serves writing and reading, so the two cannot disagree. A decoded
+ * unit points into its image: texts end in NUL there, and what instructions are made of lies there as it lies
+ * in memory. The structures that hold pointers are carved from one block, whose size stands first in the
+ * payload. Decoding trusts nothing: counts are bounded by what is left of the payload and of the block, and
+ * bc_check has the last word on the code. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "vm/bytecode/bytecode.h"
 
 static const char MAGIC[8] = {'B', 'T', 'I', 'M', 'A', 'G', 'E', '\n'};
-enum { HEADER_BYTES = 8 + 4 + 4 + 8 + 8 };
+enum { HEADER_BYTES = 8 + 4 + 4 + 8 + 8, WORD = 8 };
+/* A structure is at most so many times larger in memory than in the image. */
+enum { GROWTH_MAX = 16 };
 
 typedef struct {
     bool writing, failed;
     uint8_t *bytes;
     size_t used, size; /* reading: used = position */
+    char *block;
+    size_t block_used, block_size; /* writing: what reading will need */
 } Codec;
 
-static bool room(Codec *c, size_t n) {
-    if (c->failed) return false;
-    if (c->size - c->used >= n) return true;
+static bool room_slow(Codec *c, size_t n) {
     if (!c->writing) return c->failed = true, false;
     size_t size = (c->size + n) * 2;
     uint8_t *grown = realloc(c->bytes, size);
@@ -32,12 +37,17 @@ static bool room(Codec *c, size_t n) {
     return true;
 }
 
-static void visit_bytes(Codec *c, void *data, size_t n) {
+static inline bool room(Codec *c, size_t n) {
+    if (c->failed) return false;
+    return c->size - c->used >= n || room_slow(c, n);
+}
+
+/* Inline: with a known length it is one move. */
+__attribute__((always_inline)) static inline void visit_bytes(Codec *c, void *data, size_t n) {
     if (!room(c, n)) {
         if (!c->writing) memset(data, 0, n);
         return;
     }
-    if (n == 0) return;
     if (c->writing)
         memcpy(c->bytes + c->used, data, n);
     else
@@ -56,32 +66,37 @@ static void visit_bool(Codec *c, bool *v) {
 
 static void visit_text(Codec *c, BcText *t) {
     visit_u32(c, &t->length);
-    if (!c->writing) {
+    if (t->length == 0) {
         t->bytes = NULL;
-        if (c->failed || t->length > c->size - c->used) {
-            c->failed = true;
-            t->length = 0;
-            return;
-        }
-        if (t->length == 0) return;
-        char *copy = malloc((size_t)t->length + 1);
-        if (!copy) {
-            c->failed = true;
-            t->length = 0;
-            return;
-        }
-        copy[t->length] = 0;
-        t->bytes = copy;
+        return;
     }
-    visit_bytes(c, (char *)(uintptr_t)t->bytes, t->length);
+    if (!room(c, (size_t)t->length + 1)) {
+        *t = (BcText){NULL, 0};
+        return;
+    }
+    char *at = (char *)c->bytes + c->used;
+    if (c->writing) {
+        memcpy(at, t->bytes, t->length);
+        at[t->length] = 0;
+    } else {
+        if (at[t->length] != 0) c->failed = true;
+        t->bytes = at;
+    }
+    c->used += (size_t)t->length + 1;
 }
 
-/* An array of count items that take at least `least` bytes each in the image; false: nothing to visit. */
+/* An array of count structures that take at least `least` bytes each in the image; false: nothing to visit.
+ */
 static bool visit_array(Codec *c, void *array, uint32_t *count, size_t item, size_t least) {
     visit_u32(c, count);
-    if (c->writing) return *count > 0;
+    size_t bytes = (*count * item + WORD - 1) & ~(size_t)(WORD - 1);
+    if (c->writing) return c->block_used += bytes, *count > 0;
     void *fresh = NULL;
-    if (!c->failed && *count > 0 && *count <= (c->size - c->used) / least) fresh = calloc(*count, item);
+    bool fits = !c->failed && *count <= (c->size - c->used) / least && bytes <= c->block_size - c->block_used;
+    if (*count > 0 && fits) {
+        fresh = c->block + c->block_used;
+        c->block_used += bytes;
+    }
     if (!fresh && *count > 0) c->failed = true;
     if (!fresh) *count = 0;
     memcpy(array, &fresh, sizeof fresh);
@@ -89,6 +104,24 @@ static bool visit_array(Codec *c, void *array, uint32_t *count, size_t item, siz
 }
 
 #define ARRAY(c, array, count, least) visit_array(c, &(array), &(count), sizeof *(array), least)
+
+/* An array that lies in the image as it does in memory. Answers where to write its bytes; NULL when reading
+ * or when there are none. */
+static void *visit_plain(Codec *c, void *array, uint32_t *count, size_t item) {
+    visit_u32(c, count);
+    if (!c->writing) memset(array, 0, sizeof(void *));
+    if (*count == 0) return NULL;
+    size_t pad = -c->used & (WORD - 1), bytes = *count * item;
+    if (!room(c, pad + bytes)) return *count = 0, NULL;
+    if (c->writing) memset(c->bytes + c->used, 0, pad + bytes);
+    void *at = c->bytes + c->used + pad;
+    c->used += pad + bytes;
+    if (c->writing) return at;
+    memcpy(array, &at, sizeof at);
+    return NULL;
+}
+
+#define PLAIN(c, array, count) visit_plain(c, &(array), &(count), sizeof *(array))
 
 static void visit_span(Codec *c, Span *s) {
     visit_u32(c, &s->start);
@@ -109,26 +142,33 @@ static void visit_const(Codec *c, BcConst *k) {
         visit_text(c, &k->u.text);
 }
 
-static void visit_site(Codec *c, BcSite *s) {
-    visit_u32(c, &s->name);
-    visit_u8(c, &s->argc);
-    visit_u8(c, &s->flags);
-    visit_u16(c, &s->capture);
-}
+_Static_assert(sizeof(BcSite) == 8 && sizeof(BcRegion) == 16 && sizeof(BcLine) == 8 &&
+                   sizeof(BcCapture) == 12,
+               "plain arrays of an image");
 
-static void visit_region(Codec *c, BcRegion *r) {
-    visit_u32(c, &r->start);
-    visit_u32(c, &r->end);
-    visit_u32(c, &r->handler);
-    visit_u16(c, &r->reg);
-    visit_u8(c, &r->kind);
-}
-
-static void visit_capture(Codec *c, BcCapture *k) {
-    visit_u8(c, &k->kind);
-    visit_u16(c, &k->index);
-    visit_u32(c, &k->name);
-    visit_u16(c, &k->fallback);
+/* Written member by member, so that what lies between the members is zero. */
+static void visit_code(Codec *c, BcFunction *f) {
+    Instr *code = PLAIN(c, f->code, f->code_count);
+    if (code) memcpy(code, f->code, f->code_count * sizeof *code);
+    BcSite *sites = PLAIN(c, f->sites, f->site_count);
+    if (sites) memcpy(sites, f->sites, f->site_count * sizeof *sites);
+    BcLine *lines = PLAIN(c, f->lines, f->line_count);
+    if (lines) memcpy(lines, f->lines, f->line_count * sizeof *lines);
+    BcRegion *regions = PLAIN(c, f->regions, f->region_count);
+    for (uint32_t i = 0; regions && i < f->region_count; i++) {
+        regions[i].start = f->regions[i].start;
+        regions[i].end = f->regions[i].end;
+        regions[i].handler = f->regions[i].handler;
+        regions[i].reg = f->regions[i].reg;
+        regions[i].kind = f->regions[i].kind;
+    }
+    BcCapture *captures = PLAIN(c, f->captures, f->capture_count);
+    for (uint32_t i = 0; captures && i < f->capture_count; i++) {
+        captures[i].kind = f->captures[i].kind;
+        captures[i].index = f->captures[i].index;
+        captures[i].name = f->captures[i].name;
+        captures[i].fallback = f->captures[i].fallback;
+    }
 }
 
 static void visit_function(Codec *c, BcFunction *f) {
@@ -140,16 +180,7 @@ static void visit_function(Codec *c, BcFunction *f) {
     visit_bool(c, &f->class_side);
     visit_u16(c, &f->param_count);
     visit_u16(c, &f->register_count);
-    if (ARRAY(c, f->code, f->code_count, 8)) visit_bytes(c, f->code, f->code_count * sizeof *f->code);
-    if (ARRAY(c, f->sites, f->site_count, 8))
-        for (uint32_t i = 0; i < f->site_count; i++) visit_site(c, &f->sites[i]);
-    if (ARRAY(c, f->regions, f->region_count, 15))
-        for (uint32_t i = 0; i < f->region_count; i++) visit_region(c, &f->regions[i]);
-    if (ARRAY(c, f->lines, f->line_count, 8))
-        for (uint32_t i = 0; i < f->line_count; i++)
-            visit_u32(c, &f->lines[i].pc), visit_u32(c, &f->lines[i].offset);
-    if (ARRAY(c, f->captures, f->capture_count, 9))
-        for (uint32_t i = 0; i < f->capture_count; i++) visit_capture(c, &f->captures[i]);
+    visit_code(c, f);
     visit_span(c, &f->span);
 }
 
@@ -218,9 +249,13 @@ static uint64_t checksum(const uint8_t *bytes, size_t length) {
 uint8_t *bc_encode(const BcUnit *unit, size_t *length) {
     Codec c = {.writing = true};
     uint8_t header[HEADER_BYTES] = {0};
+    uint64_t block = 0;
     visit_bytes(&c, header, sizeof header);
+    visit_bytes(&c, &block, sizeof block);
     visit_unit(&c, (BcUnit *)(uintptr_t)unit);
     if (c.failed) return free(c.bytes), NULL;
+    block = c.block_used;
+    memcpy(c.bytes + HEADER_BYTES, &block, sizeof block);
     uint64_t payload = c.used - HEADER_BYTES, sum = checksum(c.bytes + HEADER_BYTES, payload);
     memcpy(c.bytes, MAGIC, 8);
     memcpy(c.bytes + 8, &unit->format_version, 4);
@@ -236,32 +271,61 @@ static BcUnit *refuse(char *reason, size_t size, const char *text) {
     return NULL;
 }
 
-BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
+/* NULL when the header is in order, else what is wrong. */
+static const char *header_fault(const uint8_t *bytes, size_t length, bool trusted) {
     uint32_t version, abi;
     uint64_t payload, sum;
-    if (length < HEADER_BYTES || memcmp(bytes, MAGIC, 8) != 0)
-        return refuse(reason, reason_size, "not a Beamtalk image");
+    if (length < HEADER_BYTES || memcmp(bytes, MAGIC, 8) != 0) return "not a Beamtalk image";
     memcpy(&version, bytes + 8, 4);
     memcpy(&abi, bytes + 12, 4);
     memcpy(&payload, bytes + 16, 8);
     memcpy(&sum, bytes + 24, 8);
-    if (version != BC_FORMAT_VERSION)
-        return refuse(reason, reason_size, "abi_mismatch: another image format; recompile");
-    if (abi != BC_CLASS_VAR_ABI)
-        return refuse(reason, reason_size, "abi_mismatch: another class_var_abi; recompile");
-    if (payload != length - HEADER_BYTES) return refuse(reason, reason_size, "the image is truncated");
-    if (checksum(bytes + HEADER_BYTES, payload) != sum)
-        return refuse(reason, reason_size, "the image is damaged");
+    if (version != BC_FORMAT_VERSION) return "abi_mismatch: another image format; recompile";
+    if (abi != BC_CLASS_VAR_ABI) return "abi_mismatch: another class_var_abi; recompile";
+    if (payload != length - HEADER_BYTES) return "the image is truncated";
+    if (!trusted && checksum(bytes + HEADER_BYTES, payload) != sum) return "the image is damaged";
+    return NULL;
+}
+
+/* The unit's own fields and pieces; false: malformed, or no memory. */
+static bool decode_payload(BcUnit *unit, const uint8_t *bytes, size_t length) {
+    Codec c = {.bytes = (uint8_t *)(uintptr_t)bytes, .used = HEADER_BYTES, .size = length};
+    uint64_t block = 0;
+    visit_bytes(&c, &block, sizeof block);
+    if (c.failed || block / GROWTH_MAX > length) return false;
+    c.block = unit->block = calloc(1, block + 1);
+    c.block_size = block;
+    if (!c.block) return false;
+    visit_unit(&c, unit);
+    return !c.failed && c.used == length && c.block_used == block;
+}
+
+static BcUnit *decode(const uint8_t *bytes, size_t length, bool trusted, char *reason, size_t reason_size) {
     BcUnit *unit = calloc(1, sizeof *unit);
     if (!unit) return refuse(reason, reason_size, "out of memory");
-    unit->format_version = version;
-    unit->class_var_abi = abi;
-    Codec c = {.bytes = (uint8_t *)(uintptr_t)bytes, .used = HEADER_BYTES, .size = length};
-    visit_unit(&c, unit);
-    if (c.failed || c.used != length || !bc_check(unit, reason, reason_size)) {
-        if (c.failed || c.used != length) refuse(reason, reason_size, "the image is malformed");
-        bc_unit_free(unit);
-        return NULL;
-    }
-    return unit;
+    *unit = (BcUnit){.format_version = BC_FORMAT_VERSION,
+                     .class_var_abi = BC_CLASS_VAR_ABI,
+                     .decoded = true,
+                     .image = trusted ? NULL : (uint8_t *)(uintptr_t)bytes};
+    if (!decode_payload(unit, bytes, length))
+        refuse(reason, reason_size, "the image is malformed");
+    else if (trusted || bc_check(unit, reason, reason_size))
+        return unit->checked = true, unit;
+    bc_unit_free(unit);
+    return NULL;
+}
+
+BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
+    const char *fault = header_fault(bytes, length, false);
+    if (fault) return refuse(reason, reason_size, fault);
+    uint8_t *copy = malloc(length);
+    if (!copy) return refuse(reason, reason_size, "out of memory");
+    memcpy(copy, bytes, length);
+    return decode(copy, length, false, reason, reason_size);
+}
+
+BcUnit *bc_decode_trusted(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
+    const char *fault = header_fault(bytes, length, true);
+    if (fault) return refuse(reason, reason_size, fault);
+    return decode(bytes, length, true, reason, reason_size);
 }

@@ -14,9 +14,17 @@ const PrimEntry PRIM_TABLE[] = {
 };
 const unsigned PRIM_COUNT = sizeof PRIM_TABLE / sizeof *PRIM_TABLE;
 
+/* Apart from the table, so that a search reads little. */
+static const uint8_t LENGTHS[] = {
+#define PRIMITIVE(name, function, argc) sizeof(name) - 1,
+#include "vm/prims/primitives.def"
+#undef PRIMITIVE
+};
+
 int prim_find(const char *name, size_t length) {
     for (unsigned i = 0; i < PRIM_COUNT; i++)
-        if (strlen(PRIM_TABLE[i].name) == length && memcmp(PRIM_TABLE[i].name, name, length) == 0)
+        if (LENGTHS[i] == length && PRIM_TABLE[i].name[0] == name[0] &&
+            memcmp(PRIM_TABLE[i].name, name, length) == 0)
             return (int)i;
     return -1;
 }
