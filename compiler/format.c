@@ -36,6 +36,7 @@ typedef struct {
 /* ---- output ---- */
 
 static void put(Formatter *f, const char *bytes, size_t length) {
+    if (!length) return;
     if (f->capacity - f->used < length) {
         size_t capacity = (f->used + length) * 2;
         char *grown = realloc(f->out, capacity);

@@ -18,13 +18,11 @@ repeat() { awk -v count="$1" -v text="$2" 'BEGIN { for (; count; count--) printf
 # hostile NAME PATTERN: standard input is the source; an error that matches, at most 40 lines of it unless it says so.
 hostile() {
     cat >"$work/hostile.bt"
-    expect "hostile: $1" 1 '' "$2" bash -c 'ulimit -v 4000000 2>/dev/null; exec timeout 30 "$1" check "$2"' - "$limited" "$work/hostile.bt"
+    expect "hostile: $1" 1 '' "$2" bash -c 'ulimit -v "$3"; exec timeout 30 "$1" check "$2"' - "$binary" "$work/hostile.bt" "$limit"
 }
-# A sanitizer needs more address space than the limit leaves.
-limited=$work/limited
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$binary" >"$limited"
-if ! (ulimit -v 4000000 && "$binary" --version) >/dev/null 2>&1; then printf '#!/bin/sh\nulimit -v unlimited\nexec "%s" "$@"\n' "$binary" >"$limited"; fi
-chmod +x "$limited"
+# Kibibytes of address space; a sanitizer needs more than a limit would leave it.
+limit=4000000
+bash -c "ulimit -v $limit && exec \"\$1\" --version" - "$binary" >/dev/null 2>&1 || limit=unlimited
 
 # 20 errors planted in many lines: each is reported, and reported once.
 lines 20000 | awk 'NR % 1000 == 500 { planted = 1 } planted && /with: \(b max/ { sub(/\(b max: 3\)/, "planted" ++count); planted = 0 } { print }' >"$work/planted.bt"
