@@ -14,6 +14,9 @@ RunOutcome interp_run(Process *p);
 Value interp_stack_trace(Process *p);
 /* The same for the raw trace in an exception's EXC_TRACE (nil and Lists are answered as they are). */
 Value interp_render_trace(Process *p, Value raw);
+/* Appends the innermost frames of a raw trace, a line each, to a log entry. */
+struct Text;
+void trace_append(BtVm *vm, struct Text *t, Value raw);
 /* vm/stack.c (inline fast path: vm/stack.h): frames. NULL = stack limit reached (resource_error pending). */
 Frame *stack_push(Process *p, const Function *fn, Value *window, unsigned argc);
 void stack_pop(Process *p);

@@ -62,6 +62,11 @@ void process_describe(Process *target, void *context) {
     system_answer(target, value_from_object(words));
 }
 
+static void count_name(void *context, Value name, Value pid) {
+    (void)name, (void)pid;
+    ++*(int64_t *)context;
+}
+
 SystemNumbers system_numbers(BtVm *vm) {
     Schedulers *all = vm->schedulers;
     SystemNumbers n = {
@@ -70,6 +75,12 @@ SystemNumbers system_numbers(BtVm *vm) {
     n.runnable = atomic_load_explicit(&all->injector.count, memory_order_relaxed);
     for (unsigned i = 0; i < all->count; i++)
         n.runnable += ring_length(&all->list[i].woken) + ring_length(&all->list[i].expired);
+    for (unsigned i = 0; i < all->count; i++) {
+        const TimerQueue *t = &all->list[i].timers;
+        n.timers += (int64_t)atomic_load_explicit(&t->records, memory_order_relaxed) -
+                    (int64_t)atomic_load_explicit(&t->cancelled, memory_order_relaxed);
+    }
+    registry_each(vm, count_name, &n.names);
     return n;
 }
 

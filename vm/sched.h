@@ -65,7 +65,7 @@ void process_each(BtVm *vm, void (*visit)(Value pid, uint32_t class_id, void *co
 /* How many live now. */
 uint32_t process_count(BtVm *vm);
 typedef struct SystemNumbers {
-    int64_t schedulers, processes, process_limit, runnable; /* runnable: a snapshot */
+    int64_t schedulers, processes, process_limit, runnable, timers, names; /* snapshots */
 } SystemNumbers;
 SystemNumbers system_numbers(BtVm *vm);
 bool process_is_alive(BtVm *vm, Value pid);

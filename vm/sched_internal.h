@@ -83,6 +83,7 @@ typedef struct TimerQueue {
     _Atomic(TimerRecord *) chunks[TIMER_CHUNKS]; /* chunk k holds TIMER_FIRST_CHUNK << k records */
     uint32_t record_count, free_record;          /* free list: index + 1 */
     _Atomic uint32_t cancelled;                  /* records cancelled and still in the heap */
+    _Atomic uint32_t records;                    /* entries of timers, the cancelled included */
 } TimerQueue;
 
 void timers_destroy(TimerQueue *t);

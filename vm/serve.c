@@ -7,7 +7,7 @@
  * written. Before its first message, and after a reload, a class process computes the initial values of its
  * variables, and an actor moves its state to the new layout; both are activations like any other
  * (serving_step). */
-#include <stdio.h>
+#include "vm/crash_report.h"
 #include "vm/interp_internal.h"
 #include "vm/string.h"
 #include "vm/tracing.h"
@@ -17,21 +17,6 @@
 enum { STEP_MESSAGE, STEP_MIGRATE };
 
 #define MAX_ARGS 255
-
-/* ---- errors that nobody waits for ---- */
-
-static const char *text_of(BtVm *vm, Value symbol) {
-    return value_is_symbol(symbol) ? symbol_text(vm, symbol, NULL) : "?";
-}
-
-static void log_failure(Process *p, Value owner, const char *separator, Value selector, Value exception) {
-    size_t length = 0;
-    const char *message = "";
-    if (value_is_exception(p->vm, exception) && value_is_bytes(object_at(exception, EXC_MESSAGE)))
-        message = string_bytes(object_at(exception, EXC_MESSAGE), &length);
-    vm_log(p->vm, "warning: %s%s%s failed: %.*s", text_of(p->vm, owner), separator, text_of(p->vm, selector),
-           (int)(length < 2000 ? length : 2000), message);
-}
 
 static Class *served_class(Process *p) {
     if (value_is_class(p->self_ref)) return class_by_id(p->vm, special_payload(p->self_ref));
@@ -71,12 +56,17 @@ static void forget_activation(Process *p) {
     p->rollback_state = V_HOLE;
 }
 
+static Value request_selector(Process *p, const Message *m) {
+    return value_is_symbol(m->selector) || p->role != PROC_ACTOR ? m->selector : SYMBOL(handleInfo);
+}
+
 /* Answers the request, or logs the failure of one that nobody waits for. */
 static void answer_failure(Process *p, const char *separator, Value exception) {
     Message *m = p->serving;
     if (!m) return;
     Class *c = served_class(p);
-    if (m->kind != MSG_CALL) log_failure(p, c ? c->name : V_NIL, separator, m->selector, exception);
+    if (m->kind != MSG_CALL)
+        crash_report(p, c ? c->name : V_NIL, separator, request_selector(p, m), m, exception);
     p->exception = exception; /* a root while it is copied */
     call_reply(p, REPLY_ERROR, exception);
     p->exception = V_HOLE;
@@ -91,7 +81,7 @@ static Step plain_end(Process *p) {
         answer = take_exception(p);
         p->link.exit_reason = value_is_exception(p->vm, answer) ? object_at(answer, EXC_KIND) : SYMBOL(error);
         p->exception = answer;
-        if (!p->link.completion) log_failure(p, V_NIL, "", V_NIL, answer);
+        if (!p->link.completion) crash_report(p, symbol_intern(p->vm, "process", 7), "", V_NIL, NULL, answer);
         process_complete(p, REPLY_ERROR, answer);
         break;
     case PENDING_NLR:
@@ -197,7 +187,7 @@ static Step migration_end(Process *p) {
     if (p->pending == PENDING_NONE)
         defaults = p->resume_value;
     else
-        log_failure(p, c->name, " class>>", SYMBOL(__defaults), take_exception(p));
+        crash_report(p, c->name, " class>>", SYMBOL(__defaults), p->serving, take_exception(p));
     migrate_state(p, c, defaults);
     forget_activation(p);
     return actor_message(p);
@@ -263,7 +253,8 @@ static void initial_value_end(Process *p, Class *c) {
     if (p->pending == PENDING_NONE)
         v = p->resume_value;
     else if (p->pending == PENDING_ERROR)
-        log_failure(p, c->name, " classState: ", c->class_var_names[class_vars_next_unset(p)], p->exception);
+        crash_report(p, c->name, " classState: ", c->class_var_names[class_vars_next_unset(p)], NULL,
+                     p->exception);
     p->exception = V_HOLE;
     p->pending = PENDING_NONE;
     if (!class_vars_set_initial(p, v)) p->exception = V_HOLE;

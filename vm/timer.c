@@ -18,6 +18,13 @@ static bool entry_before(const TimerEntry *a, const TimerEntry *b) {
     return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
 }
 
+/* relaxed: only this thread writes it, others read it for reports */
+static void count_record(TimerQueue *t, uint64_t subject, uint32_t change) {
+    if (!(subject & TIMER_RECORD)) return;
+    uint32_t now = atomic_load_explicit(&t->records, memory_order_relaxed);
+    atomic_store_explicit(&t->records, now + change, memory_order_relaxed);
+}
+
 static void sift_up(TimerQueue *t, size_t i) {
     TimerEntry e = t->entries[i];
     while (i > 0 && entry_before(&e, &t->entries[(i - 1) / 2])) {
@@ -50,6 +57,7 @@ static bool heap_add(TimerQueue *t, int64_t deadline, uint64_t subject) {
     }
     t->entries[t->count++] = (TimerEntry){deadline, t->next_order++, subject};
     sift_up(t, t->count - 1);
+    count_record(t, subject, 1);
     return true;
 }
 
@@ -57,6 +65,7 @@ static TimerEntry heap_remove_first(TimerQueue *t) {
     TimerEntry first = t->entries[0];
     t->entries[0] = t->entries[--t->count];
     if (t->count) sift_down(t, 0);
+    count_record(t, first.subject, (uint32_t)-1);
     return first;
 }
 
@@ -175,6 +184,7 @@ static void sweep(TimerQueue *t) {
                 atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
             if ((state & TIMER_STATUS) == TIMER_CANCELLED) {
                 record_give(t, r, index, state);
+                count_record(t, e.subject, (uint32_t)-1);
                 atomic_fetch_sub_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
                 continue;
             }

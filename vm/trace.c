@@ -7,8 +7,11 @@
 #include "vm/interp_internal.h"
 #include "vm/list.h"
 #include "vm/string.h"
+#include "vm/symbol.h"
+#include "vm/text.h"
 
 #define TRACE_MAX_FRAMES 40
+#define SHOWN_FRAMES 5
 /* Words of one frame in a raw trace. FLAGS: line << 2 | class side << 1 | block. */
 enum { RAW_CLASS, RAW_SELECTOR, RAW_FLAGS, RAW_ARGC, RAW_FILE, RAW_WORDS };
 
@@ -70,6 +73,24 @@ Value trace_method_of(Value raw, const Class *c) {
             if (k->name == w[RAW_CLASS]) return w[RAW_SELECTOR];
     }
     return V_NIL;
+}
+
+void trace_append(BtVm *vm, Text *t, Value raw) {
+    if (!value_is_kind(raw, KIND_TUPLE)) return;
+    size_t count = (object_size(raw) - 1) / RAW_WORDS;
+    for (size_t i = 0; i < count && i < SHOWN_FRAMES; i++) {
+        const Value *w = object_words(raw) + 1 + i * RAW_WORDS;
+        int64_t flags = value_to_int(w[RAW_FLAGS]);
+        bool named = value_is_symbol(w[RAW_CLASS]) && value_is_symbol(w[RAW_SELECTOR]);
+        if (named)
+            text_appendf(t, "\n  at %s%s>>%s%s", symbol_text(vm, w[RAW_CLASS], NULL),
+                         flags & 2 ? " class" : "", symbol_text(vm, w[RAW_SELECTOR], NULL),
+                         flags & 1 ? " (block)" : "");
+        else
+            text_appendf(t, "\n  at top level%s", flags & 1 ? " (block)" : "");
+        if (flags >> 2 && value_is_symbol(w[RAW_FILE]))
+            text_appendf(t, " (%s:%lld)", symbol_text(vm, w[RAW_FILE], NULL), (long long)(flags >> 2));
+    }
 }
 
 /* ---- rendering ---- */

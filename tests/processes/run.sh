@@ -63,6 +63,30 @@ Console printLine: ((hogs collect: [:each | each small]) printString)'
 expect "who asks for much beyond the memory limit fails, the others go on" 0 '^true~#\(#small, #small, #small, #small\)~$' \
     'ran into a limit in grow:: The virtual machine' "$binary" run --memory-limit 600000000 "$work/grow.bt"
 
+# ---- crash reports ----
+
+program crash.bt 'Actor subclass: Till
+  state: balance = 0
+  state: log = #(1, "two")
+  add: n to: x =>
+    self.balance := self.balance + n
+    self helper: x
+  helper: x => x frobnicate: 3
+  balance => self.balance
+Server subclass: Ear
+  handleInfo: m => nil foo
+  ping => #pong
+t := (Till spawnAs: #till) unwrap
+t add: 5 to: "text"!
+Console printLine: t balance printString
+e := Ear spawn
+Erlang erlang send: e msg: #(1, 2)
+Console printLine: e ping printString'
+pid='0\.[0-9]+\.[0-9]+'
+expect "a crash report names class, selector, message, state and place" 0 '^0~#pong~$' \
+    "^warning: Till>>add:to: failed: String does not understand 'frobnicate:'~  process $pid, registered as till~  message add:to: 5, \"text\", cast by $pid~  state balance: 0, log: #\(1, \"two\"\)~  at Till>>helper: \([^~]*crash.bt:7\)~  at Till>>add:to: \([^~]*crash.bt:6\)~warning: Ear>>handleInfo: failed: [^~]*~  process $pid~  message handleInfo: #\(1, 2\), sent by $pid~  at Ear>>handleInfo:" \
+    "$binary" run "$work/crash.bt"
+
 # ---- exploration ----
 
 tickets=$here/../../examples/exploration/tickets_test.bt

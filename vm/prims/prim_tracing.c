@@ -67,14 +67,15 @@ PRIM(prim_tracing_events) {
     return status;
 }
 
-/* {schedulers, processes, limit of processes, bytes resident, runnable processes}. */
+/* {schedulers, processes, limit of processes, bytes resident, runnable processes, timers, names}. */
+enum { SYSTEM_NUMBERS = 7 };
 PRIM(prim_tracing_system) {
     (void)args, (void)count;
     SystemNumbers s = system_numbers(p->vm);
-    if (!heap_reserve(p, 6)) return PRIM_RAISE;
-    Value tuple = heap_new(p, KIND_TUPLE, CLASS_ID_Tuple, 6);
+    if (!heap_reserve(p, 1 + SYSTEM_NUMBERS)) return PRIM_RAISE;
+    Value tuple = heap_new(p, KIND_TUPLE, CLASS_ID_Tuple, 1 + SYSTEM_NUMBERS);
     const int64_t numbers[] = {s.schedulers, s.processes, s.process_limit, (int64_t)limits_resident_bytes(),
-                               s.runnable};
-    for (size_t i = 0; i < 5; i++) object_words(tuple)[i + 1] = value_from_int(numbers[i]);
+                               s.runnable,   s.timers,    s.names};
+    for (size_t i = 0; i < SYSTEM_NUMBERS; i++) object_words(tuple)[i + 1] = value_from_int(numbers[i]);
     return *result = tuple, PRIM_OK;
 }
