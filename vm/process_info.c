@@ -84,6 +84,16 @@ SystemNumbers system_numbers(BtVm *vm) {
     return n;
 }
 
+size_t scheduler_loads(BtVm *vm, Value *loads, size_t max) {
+    Schedulers *all = vm->schedulers;
+    for (unsigned i = 0; i < all->count && i < max; i++) {
+        /* relaxed: a number for reports */
+        uint64_t done = atomic_load_explicit(&all->list[i].shown_reductions, memory_order_relaxed);
+        loads[i] = value_from_int((int64_t)done);
+    }
+    return all->count;
+}
+
 size_t process_list(BtVm *vm, Value *pids, size_t max) {
     ProcessTable *t = &vm->schedulers->processes;
     /* acquire: pairs with slab_add */

@@ -25,6 +25,8 @@ enum {
 void process_describe(Process *target, void *context);
 /* Fills words[0..INFO_WORDS), header included. The caller owns target. */
 void process_describe_into(Process *target, uint64_t *words);
+/* Reductions used on each scheduler so far; answers how many schedulers there are. Any thread. */
+size_t scheduler_loads(BtVm *vm, Value *loads, size_t max);
 /* Pids of all living processes, at most `max`; answers how many there are. Any thread. */
 size_t process_list(BtVm *vm, Value *pids, size_t max);
 

@@ -105,8 +105,9 @@ struct Scheduler {
     unsigned index;
     bool searching; /* counted in Schedulers.searching */
     uint32_t tick;
-    uint64_t reductions; /* used here since the start */
-    int32_t woken_used;  /* reductions that woken processes had since an expired one was picked */
+    uint64_t reductions;               /* used here since the start */
+    _Atomic uint64_t shown_reductions; /* the same for other threads */
+    int32_t woken_used; /* reductions that woken processes had since an expired one was picked */
     uint64_t random;
     Process *next;      /* runs next and inherits the rest of the slice; nobody steals it */
     Process *handoff;   /* callee that call_start claimed: RUNNING, runs as soon as its caller has stopped */

@@ -150,6 +150,8 @@ void sched_run_slice(Scheduler *s, Process *p) {
             p = NULL;
         }
     }
+    /* relaxed: a number for reports */
+    atomic_store_explicit(&s->shown_reductions, s->reductions, memory_order_relaxed);
     chain_release(s);
     if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
     if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);

@@ -87,6 +87,44 @@ expect "a crash report names class, selector, message, state and place" 0 '^0~#p
     "^warning: Till>>add:to: failed: String does not understand 'frobnicate:'~  process $pid, registered as till~  message add:to: 5, \"text\", cast by $pid~  state balance: 0, log: #\(1, \"two\"\)~  at Till>>helper: \([^~]*crash.bt:7\)~  at Till>>add:to: \([^~]*crash.bt:6\)~warning: Ear>>handleInfo: failed: [^~]*~  process $pid~  message handleInfo: #\(1, 2\), sent by $pid~  at Ear>>handleInfo:" \
     "$binary" run "$work/crash.bt"
 
+# ---- signals ----
+
+program family.bt 'Actor subclass: Part
+  state: name = nil
+  terminate: reason => Console printLine: "{self.name} {reason}"
+Supervisor subclass: Inner
+  class children => #((Part supervisionSpec withId: #i1) withArgs: #{#name => #i1})
+Supervisor subclass: Outer
+  class children => #(((Part supervisionSpec withId: #o1) withArgs: #{#name => #o1}), Inner)
+Supervisor subclass: Other
+  class children => #(((Part supervisionSpec withId: #x1) withArgs: #{#name => #x1}), ((Part supervisionSpec withId: #x2) withArgs: #{#name => #x2}))
+Outer supervise
+Other supervise
+Console printLine: "ready"
+Console flush
+Timer sleep: 60000'
+
+# until FILE PATTERN: waits for it, ten seconds at most.
+until_seen() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        grep -qaE -- "$2" "$1" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+"$binary" run "$work/family.bt" >"$work/out" 2>"$work/err" &
+program_pid=$!
+until_seen "$work/out" ready && kill -USR1 $program_pid && until_seen "$work/err" '^----$'
+kill -TERM $program_pid
+wait $program_pid
+status=$?
+tr '\n' '~' <"$work/err" | grep -qE '^---- state of the virtual machine.*[0-9]+ processes, .*~pid +class .*SupervisorEngine #beamtalk_supervisor_Outer.*~supervisors~.*Outer #Pid<[0-9.]+> children: 2>~ +#SupervisionNode<#beamtalkActor Part .*~----~$'
+verdict "SIGUSR1 writes a state dump and ends nothing" $([ $? = 0 ] && echo 1 || echo 0) "$work/err"
+[ "$(tr '\n' '~' <"$work/out")" = "ready~x2 shutdown~x1 shutdown~i1 shutdown~o1 shutdown~" ] && [ $status = 143 ]
+verdict "SIGTERM ends supervisors in reverse order: exit $status" $([ $? = 0 ] && echo 1 || echo 0) "$work/out"
+
 # ---- exploration ----
 
 tickets=$here/../../examples/exploration/tickets_test.bt

@@ -78,6 +78,8 @@ void bt_vm_free(bt_vm *vm) {
     mem_free(vm);
 }
 
+int bt_vm_is_seeded(const bt_vm *vm) { return vm->core->seeded; }
+
 void bt_vm_stop(bt_vm *vm, int status) {
     if (vm) vm_request_exit(vm->core, status);
 }

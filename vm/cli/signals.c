@@ -8,6 +8,7 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+#include "vm/cli/observe.h"
 
 enum { GRACE_SECONDS = 1 };
 
@@ -36,6 +37,7 @@ static _Noreturn void leave(Signals *s, int number) {
 static void stop(Signals *s, int number) {
     atomic_store_explicit(&s->received, number, memory_order_release); /* pairs with signals_received */
     bool running = s->vm != NULL;
+    if (running && number == SIGTERM) observe_stop_supervisors(s->vm);
     if (running) bt_vm_stop(s->vm, 128 + number);
     pthread_mutex_unlock(&s->lock);
     struct timespec grace = {.tv_sec = GRACE_SECONDS};
@@ -50,6 +52,11 @@ static void *wait_for_signals(void *argument) {
         int number = sigwaitinfo(&s->set, &info);
         if (number < 0) continue; /* EINTR: a debugger, a stopped process that goes on */
         pthread_mutex_lock(&s->lock);
+        if (number == SIGUSR1) {
+            if (s->vm) observe_dump(s->vm);
+            pthread_mutex_unlock(&s->lock);
+            continue;
+        }
         bool key = info.si_code == SI_KERNEL;
         SignalAction action = s->hook ? s->hook(s->context, number, key) : SIGNAL_STOP;
         if (action == SIGNAL_EXIT_NOW) leave(s, number);
@@ -66,6 +73,7 @@ static void choose_signals(sigset_t *set) {
     sigemptyset(set);
     sigaddset(set, SIGINT);
     sigaddset(set, SIGTERM);
+    sigaddset(set, SIGUSR1);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(set, SIGHUP);
 }
 

@@ -1,6 +1,9 @@
 /* SIGINT, SIGTERM and SIGHUP for commands that run programs: the output so far is flushed, the VM stopped,
  * the terminal put back as it was, and the exit status is 128 + the signal's number.
  *
+ * SIGTERM first ends the program's supervisors, the last one started first, within some seconds. SIGUSR1 ends
+ * nothing: it writes the state of the VM to standard error (observe.h).
+ *
  * No signal handler runs. All threads block these signals; one thread of ours waits for them (sigwait) and
  * acts as an ordinary thread. It asks the VM that is watched to stop, so that the command's own thread comes
  * back from its evaluation with BT_EXIT, cleans up and returns; main() then turns the status into 128 + n. A

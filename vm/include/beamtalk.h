@@ -65,6 +65,8 @@ BT_API void bt_vm_free(bt_vm *vm);
 /* Stops all processes for good, as if a program had said `Program exit: status`: evaluations under way, and
  * all later ones, answer BT_EXIT. From any thread; does not wait. NULL is ignored. */
 BT_API void bt_vm_stop(bt_vm *vm, int status);
+/* Whether it runs in deterministic mode (bt_config.seeded). */
+BT_API int bt_vm_is_seeded(const bt_vm *vm);
 
 /* A session holds bindings from one evaluation to the next. Freed before its VM. */
 BT_API bt_session *bt_session_new(bt_vm *vm);

@@ -61,6 +61,16 @@ static bool is_library_name(BtVm *vm, Value name) {
     return strncmp(symbol_text(vm, name, NULL), "beamtalk_", 9) == 0;
 }
 
+/* All registered names, the library's own included, the oldest first. */
+PRIM(prim_machine_names) {
+    (void)args, (void)count;
+    Names n = {0};
+    registry_each(p->vm, note_name, &n);
+    PrimStatus status = list_of_immediates(p, n.names, n.count, result);
+    mem_free(n.names);
+    return status;
+}
+
 PRIM(prim_machine_registered) {
     (void)args, (void)count;
     Names names = {0};

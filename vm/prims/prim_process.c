@@ -151,6 +151,14 @@ PRIM(prim_process_info) {
     return system_signal_within(p, pid, process_describe, NULL, LOOK_LIMIT_US);
 }
 
+/* Reductions used on each scheduler, a List. */
+PRIM(prim_process_schedulers) {
+    (void)args, (void)count;
+    Value loads[256];
+    size_t n = scheduler_loads(p->vm, loads, 256);
+    return list_of_immediates(p, loads, n < 256 ? n : 256, result);
+}
+
 /* Pids of all processes, the oldest slots first. */
 PRIM(prim_process_all) {
     (void)args, (void)count;
