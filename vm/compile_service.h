@@ -5,6 +5,7 @@
 
 #include "vm/bytecode/bytecode.h"
 #include "vm/bytecode/diag.h"
+#include "vm/bytecode/uses.h"
 
 typedef struct BtVm BtVm;
 typedef struct {
@@ -13,6 +14,8 @@ typedef struct {
     /* One method text for a class (compile:source:, ClassBuilder). */
     BcUnit *(*compile_method)(BtVm *vm, const char *class_name, bool class_side, const char *source,
                               size_t length, DiagList *diags);
+    /* Shows what the text of one method mentions; false: it is no method. */
+    bool (*uses)(const char *source, size_t length, UseVisitor visit, void *context);
 } CompileService;
 
 #endif

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tests/repl/pty.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -21,22 +22,48 @@ static long now_ms(void) {
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static _Noreturn void run_child(char *const *argv, char *const *environment, const char *directory) {
+    if (directory && chdir(directory) != 0) _exit(126);
+    clearenv();
+    for (char *const *each = environment; *each; each++) putenv(*each);
+    execv(argv[0], argv);
+    _exit(127);
+}
+
+/* Signals of the terminal go to the child as well; the leader waits, reports, and stays until it is killed.
+ */
+static _Noreturn void lead(int slave, int report, char *const *argv, char *const *environment,
+                           const char *directory) {
+    if (login_tty(slave) != 0) _exit(126);
+    pid_t child = fork();
+    if (child == 0) run_child(argv, environment, directory);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    int status = 0;
+    ssize_t written = write(report, &child, sizeof child);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    written = write(report, &status, sizeof status);
+    (void)written;
+    for (;;) pause();
+}
+
 Pty *pty_start(char *const *argv, char *const *environment, const char *directory) {
     Pty *p = calloc(1, sizeof *p);
-    int slave;
+    int slave, report[2];
     struct winsize size = {.ws_row = 50, .ws_col = 200};
-    if (!p || openpty(&p->fd, &slave, NULL, NULL, &size) != 0) return free(p), NULL;
+    if (!p || pipe2(report, O_CLOEXEC) != 0) return free(p), NULL;
+    if (openpty(&p->fd, &slave, NULL, NULL, &size) != 0) return free(p), NULL;
     tcgetattr(slave, &p->before);
-    p->pid = fork();
-    if (p->pid == 0) {
+    p->leader = fork();
+    if (p->leader == 0) {
         close(p->fd);
-        if (login_tty(slave) != 0 || (directory && chdir(directory) != 0)) _exit(126);
-        clearenv();
-        for (char *const *each = environment; *each; each++) putenv(*each);
-        execv(argv[0], argv);
-        _exit(127);
+        lead(slave, report[1], argv, environment, directory);
     }
     close(slave);
+    close(report[1]);
+    p->report = report[0];
+    if (read(p->report, &p->pid, sizeof p->pid) != sizeof p->pid) p->pid = 0;
     return p;
 }
 
@@ -97,16 +124,17 @@ bool pty_sees(Pty *p, const char *text) {
 bool pty_has_seen(const Pty *p, const char *text) { return p->seen && strstr(p->seen, text); }
 
 int pty_end(Pty *p) {
+    struct pollfd fds[2] = {{.fd = p->report, .events = POLLIN}, {.fd = p->fd, .events = POLLIN}};
     long end = now_ms() + WAIT_MS;
-    while (p->pid > 0 && now_ms() < end) {
+    while (p->pid > 0 && now_ms() < end && poll(fds, 2, (int)(end - now_ms())) > 0) {
         int status;
-        if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
-            p->pid = 0;
-            while (read_some(p, 50)) {
-            }
-            return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+        if (fds[1].revents) (void)read_some(p, 0);
+        if (!fds[0].revents) continue;
+        if (read(p->report, &status, sizeof status) != sizeof status) break;
+        p->pid = 0;
+        while (read_some(p, 20)) {
         }
-        (void)read_some(p, 10);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
     }
     return -1;
 }
@@ -121,10 +149,12 @@ bool pty_is_sane(Pty *p) {
 
 void pty_free(Pty *p) {
     if (!p) return;
-    if (p->pid > 0) {
-        kill(p->pid, SIGKILL);
-        waitpid(p->pid, NULL, 0);
+    if (p->pid > 0) kill(p->pid, SIGKILL);
+    if (p->leader > 0) {
+        kill(p->leader, SIGKILL);
+        waitpid(p->leader, NULL, 0);
     }
+    close(p->report);
     close(p->fd);
     free(p->seen);
     free(p);

@@ -10,7 +10,9 @@
 
 typedef struct {
     int fd;
-    pid_t pid;
+    pid_t pid;    /* of the child; 0 once it has ended */
+    pid_t leader; /* of its session: it outlives the child, or the kernel would drop what was not read yet */
+    int report;   /* the leader writes the child's pid, later its wait status */
     struct termios before; /* of the terminal, before the child ran */
     char *seen;            /* all output, without escape sequences and carriage returns */
     size_t seen_length, seen_capacity, matched;

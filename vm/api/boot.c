@@ -1,6 +1,7 @@
 /* A VM as hosts see it: structures from vm_new, the library from the embedded image, the compiler behind its
  * table. */
 #include <stdio.h>
+#include "compiler/uses.h"
 #include "vm/api/api_internal.h"
 
 extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
@@ -66,8 +67,8 @@ bt_vm *bt_vm_new(const bt_config *config) {
     if (!vm) return NULL;
     vm->core = vm_new(&core);
     if (vm->core)
-        vm->core->compiler =
-            (CompileService){.compile = service_compile, .compile_method = service_compile_method};
+        vm->core->compiler = (CompileService){
+            .compile = service_compile, .compile_method = service_compile_method, .uses = method_uses};
     if (!vm->core || !load_library(vm->core)) return bt_vm_free(vm), NULL;
     return vm;
 }

@@ -266,6 +266,7 @@ static LineStatus read_edited(LineEditor *e, const char *prompt, const char **li
     int count = 0;
     e->prompt = prompt;
     el_resize(e->el);
+    el_set(e->el, EL_PREP_TERM, 1); /* before the prompt: a Ctrl-D behind it is a key, not an end of file */
     set_editing(e, true);
     const char *text = el_gets(e->el, &count);
     set_editing(e, false);
