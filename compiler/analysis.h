@@ -225,6 +225,9 @@ MethodDecl *class_unit_method(const ClassInfo *c, const char *selector, bool cla
 /* Does the chain define it anywhere? flags may be NULL. */
 bool class_has_method(Analysis *a, const ClassInfo *c, const char *selector, bool class_side, uint8_t *flags);
 
+/* Help for a name that no class has: the nearest one that a class has. d may be NULL. */
+void suggest_class(Analysis *a, Diag *d, const char *name);
+
 /* `withName:` for a field `name`: the method that answers a copy of a value with that field set. */
 const char *setter_selector(Intern *intern, const char *field);
 

@@ -78,7 +78,8 @@ static void check_type(Analysis *a, const Node *p) {
     if (why)
         report(a, DIAG_ERROR, "type", p->span, "Type pattern on `%s`: %s", name, why);
     else if (!c->known && a->options->world.find_class && strcmp(name, "Nil") != 0)
-        report(a, DIAG_WARNING, "unresolved_class", p->span, "Unresolved class `%s`", name);
+        suggest_class(a, report(a, DIAG_WARNING, "unresolved_class", p->span, "Unresolved class `%s`", name),
+                      name);
 }
 
 static void check_ctor(Analysis *a, const Node *p) {

@@ -1,5 +1,6 @@
 /* The class table: classes of the unit and, asked by name, of the world. */
 #include "compiler/analysis.h"
+#include "vm/bytecode/similar.h"
 
 #include <string.h>
 
@@ -84,11 +85,29 @@ static void report_cycle(Analysis *a, ClassInfo *c) {
                  "Class `%s` inherits from itself: cycle in class hierarchy", c->name);
 }
 
+void suggest_class(Analysis *a, Diag *d, const char *name) {
+    const CompilerWorld *world = &a->options->world;
+    const char *known = world->similar_class ? world->similar_class(world->context, name) : NULL;
+    Nearest near;
+    nearest_begin(&near, name, intern_length(name));
+    if (known) nearest_try(&near, known, strlen(known));
+    for (uint32_t i = 0; i < a->module->classes.count; i++) {
+        const char *own = a->module->classes.items[i]->name;
+        nearest_try(&near, own, intern_length(own));
+    }
+    static const char *const SHARED[] = {"Transcript", "Workspace", "Beamtalk"};
+    for (size_t i = 0; i < sizeof SHARED / sizeof *SHARED; i++)
+        nearest_try(&near, SHARED[i], strlen(SHARED[i]));
+    if (near.best) diag_set_help(d, "did you mean `%s`?", near.best);
+}
+
 static void report_missing(Analysis *a, ClassInfo *c) {
     ClassInfo *s = c->superclass;
     if (!s || s->known || !c->decl || (a->options->stdlib && !a->options->world.find_class)) return;
-    diag_add(a->diags, DIAG_ERROR, "unresolved_class", c->decl->super_span, "Unknown superclass `%s`",
-             s->name);
+    suggest_class(a,
+                  diag_add(a->diags, DIAG_ERROR, "unresolved_class", c->decl->super_span,
+                           "Unknown superclass `%s`", s->name),
+                  s->name);
 }
 
 /* Walks up to a resolved class (a list, not recursion: chains are as long as the source), then comes down. */

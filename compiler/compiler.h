@@ -27,6 +27,8 @@ typedef struct {
                         uint8_t *flags);
     /* Is it a name that the workspace shares (`Workspace bind:as:`)? NULL: there are none. */
     bool (*has_shared_name)(void *context, const char *name);
+    /* The class whose name is nearest to one that nobody knows; NULL: none is near. May be NULL. */
+    const char *(*similar_class)(void *context, const char *name);
 } CompilerWorld;
 
 typedef struct {

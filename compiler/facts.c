@@ -52,7 +52,8 @@ static void visit_class_ref(Analysis *a, Node *node) {
     if (c->known || name == a->names.Transcript || name == a->names.Workspace || name == a->names.Beamtalk ||
         name == a->names.Erlang || !a->options->world.find_class || shared)
         return;
-    report(a, DIAG_WARNING, "unresolved_class", node->span, "Unresolved class `%s`", name);
+    suggest_class(a, report(a, DIAG_WARNING, "unresolved_class", node->span, "Unresolved class `%s`", name),
+                  name);
 }
 
 /* ---- blocks ---- */

@@ -5,6 +5,7 @@
  * stack restores what a scope shadowed.
  */
 #include "compiler/facts.h"
+#include "vm/bytecode/similar.h"
 
 #include <string.h>
 
@@ -137,34 +138,37 @@ void facts_write_field(Analysis *a, const char *name) {
 
 /* ---- names ---- */
 
-/* Edit distance of two short names, at most 3. */
-static uint32_t distance(const char *x, const char *y) {
-    uint8_t row[34];
-    uint32_t n = intern_length(x), m = intern_length(y);
-    if (n > 32 || m > 32 || n + 2 < m || m + 2 < n) return 3;
-    for (uint32_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
-    for (uint32_t i = 1; i <= n; i++) {
-        uint8_t diagonal = row[0];
-        row[0] = (uint8_t)i;
-        for (uint32_t j = 1; j <= m; j++) {
-            uint8_t up = row[j], best = (uint8_t)(diagonal + (x[i - 1] != y[j - 1]));
-            if (up + 1 < best) best = (uint8_t)(up + 1);
-            if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
-            diagonal = up;
-            row[j] = best;
+static bool is_field(const Analysis *a, const char *name) {
+    const ClassInfo *c = a->fn->home->class_info;
+    if (!c) return false;
+    return ptr_set_has(a->fn->home->class_side ? &c->class_vars : &c->fields, name);
+}
+
+/* What people who know other languages write, and names that are nearly right. */
+static void help_undefined(Analysis *a, Diag *d, const char *name) {
+    static const char *const RETURNS[] = {"return", "let", "var", "this", "null"};
+    static const char *const HELP[] = {
+        "`^ value` returns from a method", "a variable exists once it is assigned to",
+        "a variable exists once it is assigned to", "the receiver is `self`", "nothing is `nil`"};
+    for (size_t i = 0; i < sizeof RETURNS / sizeof *RETURNS; i++)
+        if (strcmp(RETURNS[i], name) == 0) {
+            diag_set_help(d, "%s", HELP[i]);
+            return;
         }
+    if (is_field(a, name)) {
+        diag_set_help(d, "a field is written `self.%s`", name);
+        return;
     }
-    return row[m] < 3 ? row[m] : 3;
+    Nearest near;
+    nearest_begin(&near, name, intern_length(name));
+    for (uint32_t i = a->scope_count; i-- > 0;) {
+        const char *other = a->scope[i].slot->var ? a->scope[i].slot->var->name : NULL;
+        if (other) nearest_try(&near, other, intern_length(other));
+    }
+    if (near.best) diag_set_help(d, "did you mean `%s`?", near.best);
 }
 
 void facts_undefined(Analysis *a, const char *name, Span span) {
     Diag *d = report(a, DIAG_ERROR, "undefined_variable", span, "Undefined variable: %s", name);
-    const char *best = NULL;
-    uint32_t best_distance = intern_length(name) > 3 ? 3 : 2;
-    for (uint32_t i = a->scope_count; i-- > 0;) {
-        const char *other = a->scope[i].slot->var ? a->scope[i].slot->var->name : NULL;
-        uint32_t far = other ? distance(name, other) : 3;
-        if (far < best_distance) best = other, best_distance = far;
-    }
-    if (best) diag_set_help(d, "did you mean `%s`?", best);
+    if (d) help_undefined(a, d, name);
 }

@@ -266,7 +266,9 @@ static void parse_block_parameters(Parser *p, Node *block) {
         if (accept(p, TOK_DCOLON)) param->as.param.type = parser_adopt(param, parse_type_atom(p));
         parser_push(p, block, &block->as.block.params, parser_finish(p, param));
     }
-    if (block->as.block.params.count > 0) parser_expect(p, TOK_PIPE, "Expected '|' after block parameters");
+    if (block->as.block.params.count == 0 || accept(p, TOK_PIPE)) return;
+    Diag *diag = parser_error_here(p, "Expected '|' after block parameters");
+    if (at(p, TOK_IDENT)) diag_set_help(diag, "each parameter has a colon of its own: [:a :b | …]");
 }
 
 /* After a statement's `.`: is it of use? */
@@ -496,6 +498,32 @@ Node *parse_expect(Parser *p) {
 /* ---- the rest
  * --------------------------------------------------------------------------------------------------- */
 
+/* What people who know other languages write. */
+static void help_unexpected(const Parser *p, const Token *token, Diag *diag) {
+    static const struct {
+        const char *text, *help;
+    } HELP[] = {
+        {"=", "use `=:=` or `==` to compare, `:=` to assign"},
+        {"&&", "write `a and: [b]`"},
+        {"&", "write `a and: [b]`"},
+        {"|", "variables are not declared, they exist once they are assigned to; for `or` write `a or: [b]`"},
+        {"-", "the negative of a variable is `x negated`"},
+        {"!=", "`/=` and `=/=` say that things differ"},
+    };
+    const char *text = p->text + token->start;
+    size_t length = token->end - token->start;
+    if (token->kind == TOK_BINOP && length == 1 && *text == '=' && token->start > 0 && text[-1] == '!')
+        text--, length++;
+    for (size_t i = 0; i < sizeof HELP / sizeof *HELP; i++)
+        if (strlen(HELP[i].text) == length && memcmp(HELP[i].text, text, length) == 0)
+            diag_set_help(diag, "%s", HELP[i].help);
+    if (token->kind != TOK_ERROR) return;
+    bool open = token->flags & TOK_UNTERMINATED;
+    if (*text == '\'') diag_set_help(diag, "a String is written \"…\", a Symbol #name or #'…'");
+    if (*text == '"' && open) diag_set_help(diag, "the string that begins here is not closed");
+    if (*text == '/' && open) diag_set_help(diag, "the comment that begins here is not closed");
+}
+
 static Node *unexpected_token(Parser *p) {
     const Token *token = current(p);
     char shown[SHOWN_TOKEN_MAX];
@@ -505,8 +533,7 @@ static Node *unexpected_token(Parser *p) {
     } else {
         Diag *diag = parser_error_here(p, "Unexpected token: expected expression, found %s",
                                        parser_show_token(p, token, shown));
-        if (token_is_binop(token, p->names.equals))
-            diag_set_help(diag, "use `=:=` or `==` to compare, `:=` to assign");
+        help_unexpected(p, token, diag);
     }
     advance(p);
     return parser_error_node(p, token->start);

@@ -43,3 +43,59 @@ expect "publish" 1 '' "^Error: 'publish' is not available in this build~$" "$bin
 for command in run eval test check fmt fmt-check new clean doctor ir verify disasm publish; do
     expect "$command --help" 0 "^usage: beamtalk $command" '' "$binary" "$command" --help
 done
+
+# check and lint of a project: files see each other's classes, in any order; an error is reported where it is, and only there
+mkdir -p "$work/project/src"
+printf 'Base subclass: Sub\n  bar => self.x + 1\n' >"$work/project/src/a.bt"
+printf 'Value subclass: Base\n  field: x = 1\n  foo => undefinedThing\n  baz => Subb new. 3\n' >"$work/project/src/b.bt"
+printf '[Sub new bar.] value\n' >"$work/project/c.bt"
+expect "check of a project" 1 '' '^error: Undefined variable: undefinedThing~  --> .*b\.bt:3:10~  foo => undefinedThing~         \^+~warning: Unresolved class `Subb`~.*help: did you mean `Sub`\?~$' "$binary" check "$work/project"
+expect "check --format json" 1 '^\{"file":".*b.bt","severity":"error","category":"undefined_variable","message":"Undefined variable: undefinedThing","line":3,"column":10,"span_start":45,"span_end":59,"hint":null,"notes":\[\]\}~\{"file":.*"hint":"did you mean `Sub`\?".*~\{"totals_by_severity":\{"error":1,"warning":1,"hint":0\},"totals_by_category":\{"undefined_variable":1,"unresolved_class":1\},"files_checked":3,"total":2\}~$' '' \
+    "$binary" check --format json "$work/project"
+sed -i 's/undefinedThing/1/' "$work/project/src/b.bt"
+expect "warnings" 0 '' '^warning: Unresolved class' "$binary" check "$work/project"
+expect "warnings as errors" 1 '' '^warning: Unresolved class' "$binary" check --warnings-as-errors "$work/project"
+sed -i 's/Subb/Sub/' "$work/project/src/b.bt"
+expect "a clean check" 0 '' '' "$binary" check "$work/project"
+expect "lint" 1 "" "^lint: unnecessary trailing .\..*~1 lint diagnostics found in 1 file" "$binary" lint "$work/project"
+expect "bad format" 2 '' 'text or json' "$binary" check --format xml
+program shadow.bt 'Value subclass: String'
+expect "check sees a class of the library defined anew" 1 '' "Cannot redefine stdlib class 'String'" "$binary" check "$work/shadow.bt"
+# Colour needs a terminal.
+expect "no colour in a pipe" 1 '' '^error: ' env TERM=xterm "$binary" check "$work/broken.bt"
+if command -v script >/dev/null; then
+    expect "colour on a terminal" 0 $'\e\\[' '' env -u NO_COLOR TERM=xterm script -qec "$binary check $work/broken.bt || true" /dev/null
+    expect "--no-color" 0 '^error: ' '' env -u NO_COLOR TERM=xterm script -qec "$binary check --no-color $work/broken.bt || true" /dev/null
+    expect "NO_COLOR" 0 '^error: ' '' env NO_COLOR=1 TERM=xterm script -qec "$binary check $work/broken.bt || true" /dev/null
+    expect "a dumb terminal" 0 '^error: ' '' env -u NO_COLOR TERM=dumb script -qec "$binary check $work/broken.bt || true" /dev/null
+fi
+
+# Diagnostics that teach: source, then what the help must say.
+teaches() {
+    program teach.bt "$1"
+    expect "teaches: $1" 1 '' "$2" "$binary" run "$work/teach.bt"
+}
+teaches "x := 'hello'" 'single-quoted strings are not supported.*help: a String is written "…", a Symbol #name'
+teaches '| a b | a := 3' 'help: variables are not declared'
+teaches 'x := 3. x != 4' 'help: `/=` and `=/=`'
+teaches 'x := true && false' 'help: write `a and: \[b\]`'
+teaches 'x = 3' 'help: use `=:=` or `==` to compare, `:=` to assign'
+teaches 'y := 1. x := -y' 'help: the negative of a variable is `x negated`'
+teaches 'x := [:a b | a]' 'help: each parameter has a colon of its own'
+teaches '"never closed' 'help: the string that begins here is not closed'
+teaches 'return 3' 'help: `\^ value` returns from a method'
+teaches 'count := 3. Console printLine: cuont' 'help: did you mean `count`\?'
+teaches 'Tanscript show: "a"' 'Unresolved class `Tanscript`.*help: did you mean `Transcript`\?'
+teaches 'Objct subclass: A
+  foo => 3' 'Unknown superclass `Objct`.*help: did you mean `Object`\?'
+teaches 'Actor subclass: C
+  state: n = 0
+  inc => n := m + 1' 'Undefined variable: m'
+teaches 'Actor subclass: C
+  state: n = 0
+  more => n + 1' 'Undefined variable: n.*help: a field is written `self\.n`'
+teaches '42 prntString' "Integer does not understand 'prntString'~Hint: Did you mean 'printString'\?"
+teaches '(Result ok: "a") size' "Result does not understand 'size'~Hint: A Result holds a value or an error: .unwrap."
+teaches '"a" + "b"' "String does not understand '\+'~Hint: Strings are joined with"
+teaches 'File exits: "a"' "File does not understand 'exits:'~Hint: Did you mean 'exists:'\?"
+expect "verify blames the text" 1 '' '^error: A>>m, MethodBody: StaleVersionRead' "$binary" verify "$root/tests/ir/stale_snap.ir"

@@ -26,6 +26,25 @@ BcUnit *front_compile(bt_vm *vm, const char *name, const char *source, size_t le
     return unit;
 }
 
+BcUnit *front_compile_spoiled(bt_vm *vm, const char *name, const char *source, size_t length,
+                              DiagList *diags) {
+    World *world = world_new(vm->core);
+    if (!world) return NULL;
+    CompileOptions options = options_for(world, name);
+    options.spoil_methods = true;
+    BcUnit *unit = compile_source(&options, source, length, diags);
+    world_free(world);
+    return unit;
+}
+
+bool front_define(bt_vm *vm, BcUnit *bc, char *reason, size_t reason_size) {
+    CodeUnit *unit = code_link(vm->core, bc, false, reason, reason_size);
+    if (!unit) return bc_unit_free(bc), false;
+    bool done = classes_install(vm->core, unit, false, reason, reason_size);
+    code_release(unit);
+    return done;
+}
+
 bool front_listing(bt_session *session, const char *source, size_t length, DiagList *diags, char **text) {
     BtVm *vm = session->vm->core;
     World *world = world_new(vm);

@@ -1,6 +1,8 @@
 /* What an evaluation answers: plain text fields, owned by the result. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "vm/api/api_internal.h"
+#include "vm/suggest.h"
 #include "vm/string.h"
 
 char *text_dup(const char *bytes, size_t length) {
@@ -33,6 +35,29 @@ static char *slot_text(BtVm *vm, Value v) {
     return string_dup(v);
 }
 
+/* A message that was not understood: what its author may have meant. Looked for here, where somebody reads
+ * it, and not where it is raised. */
+static void set_hint_of_dnu(bt_result *r, BtVm *vm, Value class_name) {
+    Class *c = class_by_name(vm, class_name);
+    bool class_side = r->error_hint && !strncmp(r->error_hint, "Class ", 6);
+    size_t length = strlen(r->error_selector);
+    const char *near = c ? class_similar_selector(vm, c, class_side, r->error_selector, length) : NULL;
+    char text[512];
+    if (near)
+        snprintf(text, sizeof text, "Did you mean '%s'?", near);
+    else if (!class_side && c && c->id == CLASS_ID_Result)
+        snprintf(text, sizeof text,
+                 "A Result holds a value or an error: `unwrap` answers the value, `valueOr:` another one");
+    else if (!class_side && c && c->id == CLASS_ID_String && !strcmp(r->error_selector, "+"))
+        snprintf(text, sizeof text, "Strings are joined with `++`");
+    else
+        return;
+    char *hint = text_dup(text, strlen(text));
+    if (!hint) return;
+    mem_free(r->error_hint);
+    r->error_hint = hint;
+}
+
 void result_set_error(bt_result *r, BtVm *vm, Value exception) {
     if (!value_is_kind(exception, KIND_INSTANCE) || object_size(exception) < EXC_SLOTS_END) return;
     Class *c = class_by_id(vm, object_class(exception));
@@ -41,6 +66,8 @@ void result_set_error(bt_result *r, BtVm *vm, Value exception) {
     r->error_message = slot_text(vm, object_at(exception, EXC_MESSAGE));
     r->error_hint = slot_text(vm, object_at(exception, EXC_HINT));
     r->error_selector = slot_text(vm, object_at(exception, EXC_SELECTOR));
+    if (r->error_selector && r->error_kind && !strcmp(r->error_kind, "does_not_understand"))
+        set_hint_of_dnu(r, vm, object_at(exception, EXC_ERROR_CLASS));
 }
 
 static char *copy_of(const char *text) { return text ? text_dup(text, strlen(text)) : NULL; }

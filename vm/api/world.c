@@ -1,6 +1,7 @@
 /* Answers the compiler's questions about classes that exist already. Texts it hands out live until
  * world_free. */
 #include "vm/api/api_internal.h"
+#include "vm/suggest.h"
 
 typedef struct Chunk {
     struct Chunk *next;
@@ -76,9 +77,15 @@ static bool has_shared_name(void *context, const char *name) {
     return term != NULL;
 }
 
+static const char *similar_class(void *context, const char *name) {
+    World *w = context;
+    return class_similar_name(w->vm, name, strlen(name));
+}
+
 CompilerWorld world_interface(World *w) {
     return (CompilerWorld){.context = w,
                            .find_class = find_class,
                            .find_method = find_method,
-                           .has_shared_name = has_shared_name};
+                           .has_shared_name = has_shared_name,
+                           .similar_class = similar_class};
 }

@@ -46,6 +46,11 @@ typedef struct {
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Colour is wanted on standard error: both outputs are terminals, and neither NO_COLOR, TERM=dumb nor
+ * --no-color speaks against it. */
+bool stderr_is_colored(void);
+/* Takes --no-color out of the arguments; it holds for the whole command. */
+void take_no_color(Invocation *invocation);
 /* A whole file, "-" for standard input; NULL after an error message. Size limit: what a span can address.
  * Caller frees. */
 char *read_source(const char *path, size_t *length);

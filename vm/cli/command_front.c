@@ -1,9 +1,6 @@
-/* `check`, `ir`, `verify`, `disasm`: what the compiler thinks of a file, without running it. */
-#define _GNU_SOURCE
-#include <dirent.h>
+/* `ir`, `verify`, `disasm`: what the compiler makes of a file, without running it. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "vm/api/front.h"
 #include "vm/cli/cli.h"
 
@@ -28,77 +25,8 @@ static void source_close(Source *s) {
     free(s->text);
 }
 
-static void source_report(Source *s) { diag_print_all(stderr, &s->diags, &s->file, DIAG_HINT, false); }
-
-/* ---- check ---- */
-
-typedef struct {
-    bt_vm *vm;
-    unsigned files, failed;
-} Check;
-
-static void check_file(Check *c, const char *path) {
-    Source s;
-    c->files++;
-    if (!source_open(&s, path)) {
-        c->failed++;
-        return;
-    }
-    BcUnit *unit = front_compile(c->vm, path, s.text, s.length, &s.diags);
-    source_report(&s);
-    if (!unit)
-        c->failed++;
-    else
-        bc_unit_free(unit);
-    source_close(&s);
-}
-
-static void check_path(Check *c, const char *path, unsigned depth);
-
-static void check_directory(Check *c, const char *path, unsigned depth) {
-    DIR *dir = opendir(path);
-    if (!dir) {
-        c->failed++;
-        fail("cannot read directory %s", path);
-        return;
-    }
-    char **names = NULL;
-    size_t count = 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (entry->d_name[0] == '.') continue;
-        char **grown = realloc(names, (count + 1) * sizeof *names);
-        if (!grown) break;
-        names = grown;
-        if (asprintf(&names[count], "%s/%s", path, entry->d_name) < 0) break;
-        count++;
-    }
-    closedir(dir);
-    qsort(names, count, sizeof *names, by_name);
-    for (size_t i = 0; i < count; i++) {
-        struct stat status;
-        bool directory = stat(names[i], &status) == 0 && S_ISDIR(status.st_mode);
-        if (directory || has_suffix(names[i], ".bt")) check_path(c, names[i], depth + 1);
-        free(names[i]);
-    }
-    free(names);
-}
-
-static void check_path(Check *c, const char *path, unsigned depth) {
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        if (depth < 64) check_directory(c, path, depth);
-    } else
-        check_file(c, path);
-}
-
-int command_check(Invocation *in) {
-    Check c = {.vm = start_vm(&in->common)};
-    if (!c.vm) return 1;
-    for (int i = 1; i < in->argc; i++) check_path(&c, in->argv[i], 0);
-    if (in->argc == 1) check_path(&c, ".", 0);
-    bt_vm_free(c.vm);
-    if (c.files == 0 && c.failed == 0) fprintf(stderr, "no .bt files found\n");
-    return c.failed ? 1 : 0;
+static void source_report(Source *s) {
+    diag_print_all(stderr, &s->diags, &s->file, DIAG_HINT, stderr_is_colored());
 }
 
 /* ---- ir, disasm ---- */
@@ -137,11 +65,23 @@ int command_disasm(Invocation *in) { return print_form(in, render_bytecode); }
 
 /* ---- verify ---- */
 
+/* What is a fault of the compiler in its own IR is the author's in a text that somebody wrote. */
+static void blame_the_text(DiagList *diags) {
+    static const char prefix[] = "internal error: ";
+    for (uint32_t i = 0; i < diags->count; i++) {
+        char *message = diags->items[i].message;
+        size_t length = sizeof prefix - 1;
+        if (message && !strncmp(message, prefix, length))
+            memmove(message, message + length, strlen(message + length) + 1);
+    }
+}
+
 static int verify_file(const char *path) {
     Source s;
     if (!source_open(&s, path)) return 1;
     IrUnit *unit = ir_parse(s.text, s.length, &s.diags);
     bool sound = unit && ir_verify(unit, &s.diags);
+    blame_the_text(&s.diags);
     source_report(&s);
     if (sound) printf("%s: verified\n", path);
     ir_unit_free(unit);

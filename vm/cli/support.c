@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "vm/cli/cli.h"
 
 static void message(const char *prefix, const char *format, va_list arguments) {
@@ -28,6 +29,22 @@ int usage_error(const char *format, ...) {
     va_end(arguments);
     fprintf(stderr, "Try 'beamtalk --help'.\n");
     return EXIT_USAGE;
+}
+
+bool stderr_is_colored(void) {
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (no_color && *no_color) return false;
+    return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+void take_no_color(Invocation *in) {
+    int kept = 1;
+    for (int i = 1; i < in->argc; i++)
+        if (strcmp(in->argv[i], "--no-color"))
+            in->argv[kept++] = in->argv[i];
+        else
+            setenv("NO_COLOR", "1", 1);
+    in->argc = kept;
 }
 
 bool has_suffix(const char *name, const char *suffix) {
