@@ -23,6 +23,8 @@
     "its class variables at their declared initial values; what they held is lost"
 #define HINT_TIMEOUT                                                                                         \
     "Actor did not respond within the timeout period. The actor may be slow, overloaded, or deadlocked"
+#define HINT_CLASS_TIMEOUT                                                                                   \
+    "The class did not answer within the time limit. It goes on with the method, and drops the late answer"
 #define HINT_DEADLOCK "Sync send would deadlock: target actor is already in the call chain"
 #define HINT_CLASS_DEADLOCK                                                                                  \
     "This send would deadlock: the class is waiting, further up in the same chain of calls, for an answer "  \
@@ -58,7 +60,8 @@ static void raise_dead(Process *p) {
 }
 
 static void raise_timeout(Process *p) {
-    (void)error_raise(p, ERR_timeout, called_class_name(p), p->link.call_selector, NULL, HINT_TIMEOUT, V_NIL);
+    (void)error_raise(p, ERR_timeout, called_class_name(p), p->link.call_selector, NULL,
+                      p->link.calls_class ? HINT_CLASS_TIMEOUT : HINT_TIMEOUT, V_NIL);
 }
 
 /* ---- the chain ---- */

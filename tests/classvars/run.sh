@@ -64,6 +64,17 @@ same "lint of a session's load" "$work/lines" "$work/found"
 "$binary" eval "$(cat "$here/lint.bt")" 2>&1 | grep -acE 'warning: (outside an invocation|this block writes|stale @expect)' >"$work/found"
 wc -l <"$work/lines" | same "lint of eval" - "$work/found"
 
+# Time limits.
+"$binary" run --seed 1 "$here/limits.bt" >"$work/got" 2>"$work/err"
+same "limits" - "$work/got" <<'EOF'
+#(#timeout, #Slow, #sleep:, 60000)
+The class did not answer within the time limit. It goes on with the method, and drops the late answer
+#(1, 70000)
+#ran
+#timeout
+2
+EOF
+
 # Kills, in threads and in seeded schedules.
 for seed in "" 1 2; do
     timeout 900 "$binary" run ${seed:+--seed "$seed"} "$here/kill.bt" "$kills" >"$work/out" 2>"$work/err"

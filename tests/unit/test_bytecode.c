@@ -169,21 +169,34 @@ static void test_snapshots(void) {
 }
 
 static void test_regions(void) {
-    const Instr code[] = {instr_aimm(OP_LOADNIL, 0, 2, 0), RET, instr_aimm(OP_RERAISE, 0, 3, 0)};
+    const Instr code[] = {instr_aimm(OP_SNAPSHOT, 0, 2, 0), instr_abc(OP_MOVE, 0, 6, 5, 0),
+                          instr_aimm(OP_LOADNIL, 0, 5, 0),  RET,
+                          instr_aimm(OP_RESTORE, 0, 2, 0),  instr_aimm(OP_RERAISE, 0, 7, 0)};
+    const BcRegion good = {.start = 2, .end = 3, .handler = 4, .reg = 7, .kind = BC_CATCH};
     Sample s;
-    sample(&s, code, 3);
+    sample(&s, code, 6);
     s.functions[0].regions = s.regions;
     s.functions[0].region_count = 1;
-    s.regions[0] = (BcRegion){.start = 0, .end = 1, .handler = 2, .reg = 3, .kind = BC_CATCH};
+    s.regions[0] = good;
     check(accepted(&s), "a region");
-    s.regions[0].handler = 3;
+    s.regions[0].handler = 6;
     check(!accepted(&s), "a handler behind the code");
-    s.regions[0] = (BcRegion){.start = 0, .end = 4, .handler = 2, .reg = 3, .kind = BC_CATCH};
+    s.regions[0] = good, s.regions[0].end = 7;
     check(!accepted(&s), "a region that ends behind the code");
-    s.regions[0] = (BcRegion){.start = 0, .end = 1, .handler = 2, .reg = REGISTERS, .kind = BC_CATCH};
+    s.regions[0] = good, s.regions[0].reg = REGISTERS;
     check(!accepted(&s), "an exception beyond the registers");
-    s.regions[0] = (BcRegion){.start = 0, .end = 1, .handler = 2, .reg = 3, .kind = 7};
+    s.regions[0] = good, s.regions[0].kind = 7;
     check(!accepted(&s), "a region of no kind");
+    s.regions[0] = good, s.regions[0].handler = 5;
+    check(!accepted(&s), "a handler that does not restore");
+    s.regions[0] = good, s.regions[0].start = 3;
+    check(!accepted(&s), "a region without a snapshot");
+    s.code[4] = instr_aimm(OP_RESTORE, 0, 8, 0);
+    s.regions[0] = good;
+    check(!accepted(&s), "a handler that restores another snapshot");
+    s.code[4] = instr_aimm(OP_RESTORE, 0, 2, 0);
+    s.regions[0].kind = BC_ENSURE;
+    check(!accepted(&s), "a cleanup that does not take what is in flight");
 }
 
 static void test_functions(void) {

@@ -153,6 +153,26 @@ static void check_instr(Check *c) {
     if (op == OP_PRIM && !is_symbol(c->unit, instr_c(i))) refuse(c, "primitive without a name");
 }
 
+/* The register of the snapshot that stands before a region (behind it, moves of locals that the region's body
+ * rebinds), or -1. */
+static int32_t snapshot_before(const BcFunction *f, uint32_t start) {
+    uint32_t at = start;
+    while (at > 0 && instr_op(f->code[at - 1]) == OP_MOVE) at--;
+    return at > 0 && instr_op(f->code[at - 1]) == OP_SNAPSHOT ? (int32_t)instr_a(f->code[at - 1]) : -1;
+}
+
+/* Whoever made the code: an error that is caught, in whatever method, takes back what the region wrote before
+ * anything else happens (ADR 0130, section 4). */
+static void check_restore(Check *c, const BcRegion *g) {
+    int32_t snapshot = snapshot_before(c->fn, g->start);
+    Instr first = c->fn->code[g->handler];
+    if (snapshot < 0) refuse(c, "a region without a snapshot");
+    if (g->kind == BC_CATCH && (instr_op(first) != OP_RESTORE || (int32_t)instr_a(first) != snapshot))
+        refuse(c, "a handler that does not begin by restoring");
+    if (g->kind == BC_ENSURE && instr_op(first) != OP_PENDING)
+        refuse(c, "a cleanup that does not take what is in flight");
+}
+
 static void check_regions(Check *c) {
     const BcFunction *f = c->fn;
     for (uint32_t r = 0; r < f->region_count; r++) {
@@ -162,6 +182,7 @@ static void check_regions(Check *c) {
             refuse(c, "region %u", r);
         else if (g->kind == BC_CATCH)
             check_register(c, g->reg, 1);
+        if (c->ok) check_restore(c, g);
     }
 }
 
