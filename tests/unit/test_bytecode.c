@@ -296,12 +296,14 @@ static void test_flips(uint8_t *image, size_t length) {
 
 static void test_versions(uint8_t *image, size_t length) {
     image[8] ^= 1;
-    check(refused(image, length, "abi_mismatch"), "another format is refused");
+    check(refused(image, length, "abi_mismatch: module 'sample'"), "another format is refused, by name");
     image[8] ^= 1;
     image[12] ^= 1;
-    check(refused(image, length, "abi_mismatch"), "another class-variable ABI is refused");
+    check(refused(image, length, "abi_mismatch: module 'sample'"),
+          "another class-variable ABI is refused, by name");
     image[12] = 0;
-    check(refused(image, length, "abi_mismatch"), "a missing class-variable ABI is refused");
+    check(refused(image, length, "abi_mismatch: module 'sample'"),
+          "a missing class-variable ABI is refused, by name");
     image[12] = BC_CLASS_VAR_ABI;
     image[0] ^= 1;
     check(refused(image, length, "image"), "what is no image is refused");

@@ -1,7 +1,11 @@
 /* Image form of a unit: header, then every field in order, little-endian, arrays behind their counts, checked
  * by a checksum.
  *
- *   "BTIMAGE\n" | format version u32 | class_var_abi u32 | payload length u64 | checksum u64 | payload
+ *   "BTIMAGE\n" | format version u32 | class_var_abi u32 | payload length u64 | checksum u64 | module name,
+ * 64 bytes | payload
+ *
+ * The name stands in the header so that an image which cannot be read can still be named; the checksum is
+ * that of what follows it.
  *
  * One description of the layout (visit_*) serves writing and reading, so the two cannot disagree. A decoded
  * unit points into its image: texts end in NUL there, and what instructions are made of lies there as it lies
@@ -15,7 +19,7 @@
 #include "vm/bytecode/bytecode.h"
 
 static const char MAGIC[8] = {'B', 'T', 'I', 'M', 'A', 'G', 'E', '\n'};
-enum { HEADER_BYTES = 8 + 4 + 4 + 8 + 8, WORD = 8 };
+enum { NAME_AT = 8 + 4 + 4 + 8 + 8, NAME_BYTES = 64, HEADER_BYTES = NAME_AT + NAME_BYTES, WORD = 8 };
 /* A structure is at most so many times larger in memory than in the image. */
 enum { GROWTH_MAX = 16 };
 
@@ -256,7 +260,9 @@ uint8_t *bc_encode(const BcUnit *unit, size_t *length) {
     if (c.failed) return free(c.bytes), NULL;
     block = c.block_used;
     memcpy(c.bytes + HEADER_BYTES, &block, sizeof block);
-    uint64_t payload = c.used - HEADER_BYTES, sum = checksum(c.bytes + HEADER_BYTES, payload);
+    uint32_t name = unit->name.length < NAME_BYTES ? unit->name.length : NAME_BYTES;
+    if (name) memcpy(c.bytes + NAME_AT, unit->name.bytes, name);
+    uint64_t payload = c.used - HEADER_BYTES, sum = checksum(c.bytes + NAME_AT, NAME_BYTES + payload);
     memcpy(c.bytes, MAGIC, 8);
     memcpy(c.bytes + 8, &unit->format_version, 4);
     memcpy(c.bytes + 12, &unit->class_var_abi, 4);
@@ -271,20 +277,31 @@ static BcUnit *refuse(char *reason, size_t size, const char *text) {
     return NULL;
 }
 
-/* NULL when the header is in order, else what is wrong. */
-static const char *header_fault(const uint8_t *bytes, size_t length, bool trusted) {
+/* The name need not be one: what does not print is shown as `?`. */
+static BcUnit *refuse_abi(char *reason, size_t size, const uint8_t *bytes, const char *what) {
+    char name[NAME_BYTES + 1] = "";
+    for (unsigned i = 0; i < NAME_BYTES && bytes[NAME_AT + i]; i++)
+        name[i] = bytes[NAME_AT + i] >= ' ' && bytes[NAME_AT + i] < 0x7f ? (char)bytes[NAME_AT + i] : '?';
+    snprintf(reason, size, "abi_mismatch: module '%s' has another %s; recompile it", name, what);
+    return NULL;
+}
+
+/* False, with the reason, when the header is not in order. */
+static bool check_header(const uint8_t *bytes, size_t length, bool trusted, char *reason, size_t size) {
     uint32_t version, abi;
     uint64_t payload, sum;
-    if (length < HEADER_BYTES || memcmp(bytes, MAGIC, 8) != 0) return "not a Beamtalk image";
+    if (length < HEADER_BYTES || memcmp(bytes, MAGIC, 8) != 0)
+        return refuse(reason, size, "not a Beamtalk image");
     memcpy(&version, bytes + 8, 4);
     memcpy(&abi, bytes + 12, 4);
     memcpy(&payload, bytes + 16, 8);
     memcpy(&sum, bytes + 24, 8);
-    if (version != BC_FORMAT_VERSION) return "abi_mismatch: another image format; recompile";
-    if (abi != BC_CLASS_VAR_ABI) return "abi_mismatch: another class_var_abi; recompile";
-    if (payload != length - HEADER_BYTES) return "the image is truncated";
-    if (!trusted && checksum(bytes + HEADER_BYTES, payload) != sum) return "the image is damaged";
-    return NULL;
+    if (version != BC_FORMAT_VERSION) return refuse_abi(reason, size, bytes, "image format");
+    if (abi != BC_CLASS_VAR_ABI) return refuse_abi(reason, size, bytes, "class_var_abi");
+    if (payload != length - HEADER_BYTES) return refuse(reason, size, "the image is truncated");
+    if (!trusted && checksum(bytes + NAME_AT, NAME_BYTES + payload) != sum)
+        return refuse(reason, size, "the image is damaged");
+    return true;
 }
 
 /* The unit's own fields and pieces; false: malformed, or no memory. */
@@ -316,8 +333,7 @@ static BcUnit *decode(const uint8_t *bytes, size_t length, bool trusted, char *r
 }
 
 BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
-    const char *fault = header_fault(bytes, length, false);
-    if (fault) return refuse(reason, reason_size, fault);
+    if (!check_header(bytes, length, false, reason, reason_size)) return NULL;
     uint8_t *copy = malloc(length);
     if (!copy) return refuse(reason, reason_size, "out of memory");
     memcpy(copy, bytes, length);
@@ -325,7 +341,6 @@ BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reas
 }
 
 BcUnit *bc_decode_trusted(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
-    const char *fault = header_fault(bytes, length, true);
-    if (fault) return refuse(reason, reason_size, fault);
+    if (!check_header(bytes, length, true, reason, reason_size)) return NULL;
     return decode(bytes, length, true, reason, reason_size);
 }
