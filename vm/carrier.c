@@ -1,9 +1,10 @@
 /* Carriers: locals that real closures write, in one record of the process (architecture.md section 2).
  *
- * An activation that opens n carriers takes n + 1 slots at carrier_top: the serial of the home that its
- * closures carry, then the values. While a frame runs, everything opened further in is closed again, so its
- * own block is the topmost. A closure finds its block by base and believes it only if the process is its
- * home's and the serial there is still the one it carries. */
+ * An activation that opens n carriers takes n + 1 slots at carrier_top: a serial, then the values. While a
+ * frame runs, everything opened further in is closed again, so its own slots are the topmost. A closure finds
+ * them by base, and believes them only in the process that opened them and if the serial there is still the
+ * one it carries: both stand behind its captures. That is the activation that opened the carriers, not the
+ * home of its ^: a block with carriers of its own may run in a process that never saw its method. */
 #include "vm/interp_internal.h"
 
 static bool carriers_grow(Process *p, size_t needed) {
@@ -21,20 +22,25 @@ bool carriers_open(Process *p, Frame *frame, unsigned count) {
     size_t base = p->carrier_top;
     if (base > UINT32_MAX / 4 || !carriers_grow(p, base + count + 1))
         return p->exception != V_HOLE ? false : (error_resource(p, NULL), false);
-    Value serial;
-    if (frame->fn->kind == FN_BLOCK && value_is_closure(frame->regs[0])) {
-        serial = object_at(frame->regs[0], CLOSURE_HOME_SERIAL);
-    } else {
-        if (!frame->serial) frame->serial = ++p->next_serial;
-        serial = value_from_int(frame->serial);
-    }
-    if (!record_write(p, &p->carriers, base, serial)) return false;
+    if (!record_write(p, &p->carriers, base, value_from_int(++p->next_serial))) return false;
     for (size_t i = 0; i < count; i++)
         if (!record_write(p, &p->carriers, base + 1 + i, V_NIL)) return false;
     frame->carriers = (uint16_t)count;
     frame->flags |= FRAME_CARRIERS;
     p->carrier_top = (uint32_t)(base + count + 1);
     return true;
+}
+
+void carriers_tell(const Process *p, const Frame *f, uint64_t *words) {
+    if (f->flags & FRAME_CARRIERS) {
+        size_t at = p->carrier_top - f->carriers; /* behind the header: the serial */
+        words[0] = p->pid;
+        words[1] = p->carriers != V_HOLE && at < object_size(p->carriers) ? object_at(p->carriers, at) : V_NIL;
+    } else {
+        size_t end = object_size(f->regs[0]);
+        words[0] = object_at(f->regs[0], end - 2);
+        words[1] = object_at(f->regs[0], end - 1);
+    }
 }
 
 PrimStatus raise_stateful(Process *p, Value selector) {

@@ -72,6 +72,8 @@ void frame_pop(Process *p);
 
 /* ---- carrier.c ---- */
 bool carriers_open(Process *p, Frame *frame, unsigned count); /* false = pending error. MAY_GC */
+/* The last two words of a closure that frame f makes: who opened the carriers that it reaches into. */
+void carriers_tell(const Process *p, const Frame *f, uint64_t *words);
 PrimStatus raise_stateful(Process *p, Value selector);
 
 /* ---- interp_slow.c: instructions that are more than a few lines; p->frame and pc are saved ---- */
@@ -116,14 +118,14 @@ static inline Value frame_self(const Frame *f) {
         return value_is_closure(f->regs[0]) ? object_at(f->regs[0], CLOSURE_SELF) : V_NIL;
     return f->fn->kind == FN_SCRIPT ? V_NIL : f->regs[0];
 }
-/* Base of the carriers that a closure's home opened, or -1. */
+/* Where the carriers begin that a closure reaches into; -1: not in this process, or not any more. */
 static inline int64_t carriers_base(const Process *p, Value closure) {
     Value base = object_at(closure, CLOSURE_CARRIERS);
-    if (!value_is_int(base) || object_at(closure, CLOSURE_HOME_PID) != p->pid || p->carriers == V_HOLE)
-        return -1;
+    size_t end = object_size(closure);
+    if (!value_is_int(base) || p->carriers == V_HOLE || object_at(closure, end - 2) != p->pid) return -1;
     size_t at = (size_t)value_to_int(base);
     if (at >= p->carrier_top || at + 1 >= object_size(p->carriers)) return -1;
-    return object_at(p->carriers, at + 1) == object_at(closure, CLOSURE_HOME_SERIAL) ? (int64_t)at : -1;
+    return object_at(p->carriers, at + 1) == object_at(closure, end - 1) ? (int64_t)at : -1;
 }
 /* The home of a stateful block is alive and in this process. */
 static inline bool carriers_at_home(const Process *p, Value closure) {

@@ -209,7 +209,10 @@ static bool capture_value(Process *p, Frame *f, const BcCapture *cap, Value self
 NOINLINE PrimStatus slow_closure(Process *p, Value *r, Instr i) {
     Frame *f = p->frame;
     const Function *fn = &f->fn->unit->functions[(uint32_t)instr_imm(i)];
-    size_t words = (size_t)CLOSURE_CAPTURES + fn->capture_count;
+    size_t captures_end = (size_t)CLOSURE_CAPTURES + fn->capture_count;
+    bool carriers = (f->flags & FRAME_CARRIERS) || (f->fn->kind == FN_BLOCK && value_is_closure(f->regs[0]) &&
+                                                    object_at(f->regs[0], CLOSURE_CARRIERS) != V_NIL);
+    size_t words = captures_end + (carriers ? CLOSURE_CARRIER_WORDS : 0);
     if (!heap_reserve(p, words)) return PRIM_RAISE;
     if ((fn->flags & FN_TRANSIENT) && !heap_keep_unit(p, fn->unit)) return error_resource(p, NULL);
     Home h = home_of(p, f);
@@ -222,6 +225,7 @@ NOINLINE PrimStatus slow_closure(Process *p, Value *r, Instr i) {
     w[CLOSURE_CARRIERS] = h.carriers;
     w[CLOSURE_HOME_CLASS] = h.home_class;
     for (size_t k = 0; k < fn->capture_count; k++) w[CLOSURE_CAPTURES + k] = V_NIL;
+    if (carriers) carriers_tell(p, f, w + captures_end);
     for (size_t k = 0; k < fn->capture_count; k++)
         if (!capture_value(p, f, &fn->bc->captures[k], h.self, &w[CLOSURE_CAPTURES + k])) return PRIM_RAISE;
     r[instr_a(i)] = closure;

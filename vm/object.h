@@ -51,8 +51,9 @@ static inline Value object_at(Value v, size_t i) { return object_words(v)[i]; }
 #define CONS_TAIL(v) object_at((v), 2)
 
 /* Word indexes of a CLOSURE. self is the receiver of the home method; home class is a class object when the
- * block was written in a class method (ADR 0109: identity by name), else nil; carrier base is the index of
- * the home frame's first carrier in process->carriers, nil if the block writes no outer local. */
+ * block was written in a class method (ADR 0109: identity by name), else nil; carriers is the index in
+ * process->carriers of those that the block reaches into, nil if there are none. If there are, the last two
+ * words, behind the captures, say who opened them: pid and serial. */
 enum {
     CLOSURE_FN = 1,
     CLOSURE_SELF,
@@ -60,7 +61,8 @@ enum {
     CLOSURE_HOME_SERIAL,
     CLOSURE_CARRIERS,
     CLOSURE_HOME_CLASS,
-    CLOSURE_CAPTURES
+    CLOSURE_CAPTURES,
+    CLOSURE_CARRIER_WORDS = 2
 };
 
 /* Word indexes (slots from 1) of every instance of Exception and its subclasses, before the subclass's own

@@ -23,7 +23,7 @@ typedef struct Frame {
     struct Frame *caller; /* NULL: base of the process or of the message being served */
     const Instr *pc;      /* resume point while not running; the word before it is the send that waits */
     const Function *fn;
-    uint32_t serial;   /* activation serial if FN_NLR_HOME, or of the home if it opened carriers; else 0 */
+    uint32_t serial;   /* activation serial if FN_NLR_HOME, else 0 */
     uint16_t flags;    /* FRAME_* */
     uint16_t carriers; /* carriers this frame opened; while it runs, they are the topmost (carrier.c) */
     Value regs[];
