@@ -63,18 +63,43 @@ bool verify_grow(Verify *v, void *array, uint32_t *capacity, size_t item, uint32
 
 /* ---- locals ---- */
 
+/* False: another local lies there. */
+static bool take_carrier(Verify *v, uint32_t home, uint32_t carrier) {
+    uint8_t *taken = &v->taken[v->functions[home].taken + carrier];
+    if (*taken) return false;
+    v->functions[home].carriers++;
+    *taken = 1;
+    return true;
+}
+
+static bool open_carriers(Verify *v) {
+    uint32_t count = v->fn->carrier_count, from = v->taken_count;
+    if (count > MAX_TEMPS) {
+        finding(v, VERIFY_MalformedNode, NULL, "%u carriers", count);
+        return false;
+    }
+    if (from + count > v->taken_capacity &&
+        !verify_grow(v, &v->taken, &v->taken_capacity, sizeof *v->taken, from + count))
+        return false;
+    v->functions[v->fn_index].taken = from;
+    v->taken_count += count;
+    return true;
+}
+
 static void verify_carrier(Verify *v, uint32_t i) {
     const IrLocal *local = &v->fn->locals[i];
     uint32_t home = carrier_home(v, v->fn_index), count = carriers_of(v, home);
     v->locals[i].flags |= NO_OPERAND;
     note_carrier_use(v, v->fn_index, home);
-    if (!local->outer && home != BC_NONE) v->functions[home].carriers++;
     if (local->outer && v->fn->kind != FN_BLOCK)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
                 "%s is a carrier of a function around, but there is none", local_name(v, i));
     else if (local->carrier >= count)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s lies in carrier %u, but its home opens %u",
                 local_name(v, i), local->carrier, count);
+    else if (!local->outer && !take_carrier(v, home, local->carrier))
+        finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s lies in carrier %u, and so does another local",
+                local_name(v, i), local->carrier);
     else if (local->outer && !owner_fits(v, creator_of(v, v->fn_index), local->owner, local->carrier))
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
                 "%s lies in carrier %u, and the local of the function around that it names does not",
@@ -180,6 +205,7 @@ static inline bool prepare(Verify *v) {
         return false;
     v->bound_count = v->saved_count = v->scope = v->next_construct = v->depth = 0;
     v->first_scope = v->scopes + 1;
+    if (fn->carrier_count && !open_carriers(v)) return false;
     v->self_replaced = false;
     return true;
 }
@@ -281,6 +307,7 @@ static void verify_end(Verify *v) {
     free(v->open);
     free(v->bound);
     free(v->saved);
+    free(v->taken);
 }
 
 IrVerified *ir_verify(IrUnit *unit, DiagList *diags) {

@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
     uint32_t maker;    /* number + 1 of the function that makes its closure, 0 = nobody yet */
     uint32_t carriers; /* locals so far that lie in a carrier of its */
+    uint32_t taken;    /* index in Verify.taken of its first carrier */
     uint8_t needs;     /* the flags that it must have; REPLACES_SELF */
 } FunctionState;
 
@@ -63,6 +64,8 @@ typedef struct {
     uint32_t open_capacity, temp_capacity, local_capacity;
     SavedLocal *saved;
     uint32_t *bound; /* locals that the open frames bind */
+    uint8_t *taken;  /* by carrier: does a local lie there? */
+    uint32_t taken_count, taken_capacity;
     uint32_t saved_count, saved_capacity, bound_count, bound_capacity;
     FunctionState *functions;
     bool self_replaced; /* the receiver is no longer the newest self */

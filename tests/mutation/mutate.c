@@ -269,13 +269,42 @@ static bool is_used_snap(Place *p) {
     return r.found > 0;
 }
 
-/* Only where a rebind overwrites what the snap keeps. `t foo: (t := 2)` with an assignment in place of a
- * construct reads like `t := 2. t foo: t` once the snap is gone: that is another program, and no fault that
- * IR could show. */
+static const IrStmt *binding_of(const IrFrame *frame, uint32_t temp) {
+    for (uint32_t i = 0; i < frame->stmt_count; i++) {
+        const IrStmt *s = frame->stmts[i];
+        bool binds = s->kind == STMT_BIND || s->kind == STMT_SNAP || s->kind == STMT_CONSTRUCT;
+        if (binds && s->temp == temp) return s;
+    }
+    return NULL;
+}
+
+/* Is the value of the construct part of the expression that s computes? */
+static bool feeds(const IrFrame *frame, uint32_t construct, const IrStmt *s, uint32_t depth) {
+    if (!s || depth > 40) return false;
+    if (s->kind == STMT_CONSTRUCT && s->construct == construct) return true;
+    for (uint32_t i = 0; i < s->operand_count; i++)
+        if (s->operands[i].kind == ATOM_TEMP &&
+            feeds(frame, construct, binding_of(frame, s->operands[i].index), depth + 1))
+            return true;
+    return false;
+}
+
+static bool reads_temp(const IrStmt *s, uint32_t temp);
+
+/* Only where a rebind of a sibling overwrites what the snap keeps, and the sibling's value is an operand like
+ * the snap's. Without the snap, `t foo: (t := 2)` reads like `t := 2. t foo: t`, and `t + ([W. 5] value)`
+ * like `W` and then `t + 5`: those are other programs, and no fault that IR could show. */
 static bool rebind_overwrites(const Place *p) {
-    for (uint32_t i = p->index + 1; i < p->frame->stmt_count; i++)
-        if (mints(p->frame->stmts[i]) && p->frame->stmts[i]->local == p->stmt->local)
-            return p->frame->stmts[i]->kind == STMT_REBIND;
+    for (uint32_t i = p->index + 1; i < p->frame->stmt_count; i++) {
+        const IrStmt *rebind = p->frame->stmts[i];
+        if (!mints(rebind) || rebind->local != p->stmt->local) continue;
+        if (rebind->kind != STMT_REBIND) return false;
+        for (uint32_t k = i + 1; k < p->frame->stmt_count; k++)
+            if (reads_temp(p->frame->stmts[k], p->stmt->temp))
+                return p->frame->stmts[k]->kind == STMT_BIND &&
+                       feeds(p->frame, rebind->construct, p->frame->stmts[k], 0);
+        return false;
+    }
     return false;
 }
 
