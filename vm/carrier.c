@@ -35,7 +35,8 @@ void carriers_tell(const Process *p, const Frame *f, uint64_t *words) {
     if (f->flags & FRAME_CARRIERS) {
         size_t at = p->carrier_top - f->carriers; /* behind the header: the serial */
         words[0] = p->pid;
-        words[1] = p->carriers != V_HOLE && at < object_size(p->carriers) ? object_at(p->carriers, at) : V_NIL;
+        words[1] =
+            p->carriers != V_HOLE && at < object_size(p->carriers) ? object_at(p->carriers, at) : V_NIL;
     } else {
         size_t end = object_size(f->regs[0]);
         words[0] = object_at(f->regs[0], end - 2);
