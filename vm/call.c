@@ -14,6 +14,7 @@
 #include "vm/error.h"
 #include "vm/limits.h"
 #include "vm/list.h"
+#include "vm/registry.h"
 #include "vm/sched_internal.h"
 
 #define CHAIN_WALK_MAX (1u << 16)
@@ -217,6 +218,16 @@ bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector
         message_make(vm, s, MSG_CAST, sender->pid, receiver_in_message(receiver), selector, args, argc);
     if (!m) return (void)error_resource(sender, NULL), false;
     return mailbox_send(vm, s, target_pid, m);
+}
+
+bool cast_from_host(BtVm *vm, Value reference, Value selector, const Value *args, unsigned argc) {
+    Value target = object_at(reference, 1);
+    if (value_is_symbol(target)) target = registry_lookup(vm, target);
+    if (!value_is_pid(target)) return true;
+    Message *m = message_make(vm, NULL, MSG_CAST, V_NIL, V_HOLE, selector, args, argc);
+    if (!m) return false;
+    (void)mailbox_send(vm, NULL, target, m);
+    return true;
 }
 
 bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value term) {

@@ -108,6 +108,9 @@ void call_reply(Process *callee, ReplyKind kind, Value value);
 /* False (silently) if the target is gone. */
 bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector, const Value *args,
                unsigned argc);
+/* The same from a host thread, by a reference to the actor. Nothing happens if it is dead; false: no memory.
+ */
+bool cast_from_host(BtVm *vm, Value reference, Value selector, const Value *args, unsigned argc);
 /* Next request from the private queue (signals are acted on here), adopted into the heap; NULL: nothing to
  * serve. */
 Message *mailbox_take(Process *p);

@@ -18,6 +18,15 @@ SharedTerm *shared_term_new(BtVm *vm, Value term) {
     return NULL;
 }
 
+SharedTerm *shared_term_adopt(Fragment *fragment, Value term) {
+    SharedTerm *t = mem_zalloc(sizeof *t);
+    if (!t) return NULL;
+    atomic_init(&t->refs, 1);
+    t->fragment = fragment;
+    t->value = term;
+    return t;
+}
+
 void shared_term_release(BtVm *vm, SharedTerm *t) {
     /* acq_rel: who frees sees what every reader did before */
     if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;

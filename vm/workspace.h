@@ -16,6 +16,8 @@ typedef struct SharedTerm {
     Value value;
 } SharedTerm;
 SharedTerm *shared_term_new(BtVm *vm, Value term); /* a copy, one count; NULL: no memory */
+/* The same of a term that lies in a fragment already, which it takes over. */
+SharedTerm *shared_term_adopt(Fragment *fragment, Value term);
 void shared_term_release(BtVm *vm, SharedTerm *t); /* NULL is ignored */
 
 typedef struct {

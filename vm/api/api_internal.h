@@ -29,6 +29,9 @@ struct bt_session {
 
 struct bt_result {
     bt_status status;
+    bt_vm *vm;
+    SharedTerm *term; /* what keeps `value` alive; NULL: there is no value */
+    Value value;
     char *print_string, *shown, *repl_text, *diagnostics;
     char *error_class, *error_kind, *error_message, *error_hint, *error_selector, *stack, *definitions;
     char *value_class;

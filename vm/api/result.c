@@ -110,6 +110,7 @@ void bt_result_free(bt_result *r) {
         mem_free((void *)(uintptr_t)r->diagnostic_items[i].help);
     }
     mem_free(r->diagnostic_items);
+    if (r->term) shared_term_release(r->vm->core, r->term);
     char *texts[] = {r->value_class, r->print_string,   r->shown,      r->repl_text,
                      r->diagnostics, r->error_class,    r->error_kind, r->error_message,
                      r->error_hint,  r->error_selector, r->stack,      r->definitions};

@@ -2,7 +2,8 @@
  * their own; the variables that it assigned stay bound unless it failed. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "vm/api/api_internal.h"
+#include "vm/api/evaluation.h"
+#include "vm/api/value.h"
 #include "vm/io.h"
 #include "vm/string.h"
 
@@ -45,14 +46,32 @@ static bool binding_set(bt_session *s, const char *name, size_t length, Value va
     return term && name_put(vm, s->core->id, name, length, term);
 }
 
-/* ---- compiling and installing one input ---- */
+bt_value *bt_session_get(bt_session *s, const char *name) {
+    if (!s || !name) return NULL;
+    BtVm *vm = s->vm->core;
+    uint64_t version;
+    SharedTerm *term = name_get(vm, s->core->id, name, strlen(name), &version);
+    bt_value *value = term ? handle_on(s->vm, term, term->value) : NULL;
+    shared_term_release(vm, term);
+    return value;
+}
 
-typedef struct {
-    bt_session *session;
-    const bt_eval_options *options;
-    bt_result *result;
-    CodeUnit *unit;
-} Evaluation;
+static bool is_variable_name(const char *name) {
+    if (!((*name >= 'a' && *name <= 'z') || *name == '_')) return false;
+    for (; *name; name++) {
+        char c = *name;
+        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        if (!word) return false;
+    }
+    return true;
+}
+
+bt_status bt_session_set(bt_session *s, const char *name, const bt_value *value) {
+    if (!s || !name || !value || !is_variable_name(name)) return BT_MISUSE;
+    return binding_set(s, name, strlen(name), value->value) ? BT_OK : BT_NO_MEMORY;
+}
+
+/* ---- compiling and installing one input ---- */
 
 BcText *binding_names(const char *texts, uint32_t count) {
     BcText *names = mem_alloc((count + 1) * sizeof *names);
@@ -144,7 +163,7 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
 
 /* ---- running ---- */
 
-static RunLimits limits_of(Evaluation *e) {
+RunLimits evaluation_limits(const Evaluation *e) {
     const bt_eval_options *o = e->options;
     return (RunLimits){.session = e->session,
                        .heap_limit_words = o->heap_limit_bytes / sizeof(Value),
@@ -153,7 +172,7 @@ static RunLimits limits_of(Evaluation *e) {
                        .main_process = o->main_process || o->ignore_link_exits};
 }
 
-static bt_status status_of(Evaluation *e, RanKind kind, const Kept *answer) {
+bt_status evaluation_status(Evaluation *e, RanKind kind, const Kept *answer) {
     BtVm *vm = e->session->vm->core;
     int exit_status = atomic_load_explicit(&vm->exit_status, memory_order_acquire);
     if (exit_status >= 0) return e->result->exit_status = exit_status, BT_EXIT;
@@ -172,7 +191,7 @@ static bt_status status_of(Evaluation *e, RanKind kind, const Kept *answer) {
 
 static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
     BtVm *vm = e->session->vm->core;
-    RunLimits limits = limits_of(e);
+    RunLimits limits = evaluation_limits(e);
     limits.main_process = true;
     if (!limits.deadline_ms) limits.deadline_ms = 30000;
     Kept answer;
@@ -183,7 +202,11 @@ static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
     return text;
 }
 
-static void render(Evaluation *e, Value value) {
+void evaluation_answer(Evaluation *e, Kept *answer, Value value) {
+    e->result->term = shared_term_adopt(answer->fragment, answer->value);
+    if (!e->result->term) return;
+    answer->fragment = NULL;
+    e->result->value = value;
     if (!e->options->want_shown) return;
     size_t length;
     const char *name = symbol_text(e->session->vm->core, class_name_of(e->session->vm->core, value), &length);
@@ -227,7 +250,8 @@ static void variables_drop(Evaluation *e, Variables *v) {
 /* A script's answer is a Tuple: the value, then the final value of each session variable it names (the hole:
  * never assigned). One that was stored or removed by its name meanwhile (`Session current bindings`) is left
  * alone. */
-static bt_status take_answer(Evaluation *e, const Variables *v, Value tuple) {
+static bt_status take_answer(Evaluation *e, const Variables *v, Kept *answer) {
+    Value tuple = answer->value;
     const BcUnit *bc = e->unit->bc;
     bt_session *s = e->session;
     if (!value_is_kind(tuple, KIND_TUPLE) || object_size(tuple) < bc->binding_count + 2)
@@ -242,7 +266,7 @@ static bt_status take_answer(Evaluation *e, const Variables *v, Value tuple) {
         if (version == v->versions[i] && !binding_set(s, name->bytes, name->length, value))
             return BT_NO_MEMORY;
     }
-    render(e, object_at(tuple, 1));
+    evaluation_answer(e, answer, object_at(tuple, 1));
     return atomic_load(&s->interrupted) ? BT_INTERRUPTED : BT_OK;
 }
 
@@ -276,14 +300,14 @@ static bt_status run_script(Evaluation *e) {
     closure[CLOSURE_HOME_SERIAL] = value_from_int(0);
     Variables variables = {0};
     if (!variables_take(e, &variables)) return variables_drop(e, &variables), BT_NO_MEMORY;
-    RunLimits limits = limits_of(e);
+    RunLimits limits = evaluation_limits(e);
     Kept answer;
     /* Those that have a value are the first, and the compiler refuses more of them than a message holds. */
     unsigned argc = bc->binding_count < BC_MAX_ARGS ? bc->binding_count : BC_MAX_ARGS;
     RanKind kind = run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL,
                                variables.args, argc, &answer);
-    bt_status status = status_of(e, kind, &answer);
-    if (status == BT_OK) status = take_answer(e, &variables, answer.value);
+    bt_status status = evaluation_status(e, kind, &answer);
+    if (status == BT_OK) status = take_answer(e, &variables, &answer);
     if (status == BT_RUNTIME_ERROR && answer.value != V_NIL)
         binding_set(e->session, "_error", 6, answer.value);
     kept_free(e->session->vm->core, &answer);
@@ -291,9 +315,24 @@ static bt_status run_script(Evaluation *e) {
     return status;
 }
 
-static const bt_eval_options *options_or_default(const bt_eval_options *options) {
+bool evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_options *options) {
     static const bt_eval_options defaults = {.size = sizeof defaults, .want_shown = 1};
-    return options ? options : &defaults;
+    *e = (Evaluation){
+        .session = session, .options = options ? options : &defaults, .result = result_new(BT_OK)};
+    if (!e->result) return false;
+    e->result->vm = session->vm;
+    pthread_mutex_lock(&session->lock);
+    atomic_store(&session->interrupted, false);
+    return true;
+}
+
+bt_status evaluation_end(Evaluation *e, bt_status status, bt_result **result) {
+    if (e->unit) code_release(e->unit);
+    io_console_flush(e->session->vm->core);
+    pthread_mutex_unlock(&e->session->lock);
+    e->result->status = status;
+    *result = e->result;
+    return status;
 }
 
 bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, const bt_eval_options *options,
@@ -301,85 +340,10 @@ bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, con
     if (!result) return BT_MISUSE;
     *result = NULL;
     if (!session || (!source && length)) return BT_MISUSE;
-    Evaluation e = {.session = session, .options = options_or_default(options), .result = result_new(BT_OK)};
-    if (!e.result) return BT_NO_MEMORY;
-    pthread_mutex_lock(&session->lock);
-    atomic_store(&session->interrupted, false);
+    Evaluation e;
+    if (!evaluation_begin(&e, session, options)) return BT_NO_MEMORY;
     BcUnit *bc = compile_input(&e, source, length);
     bt_status status = bc ? install_input(&e, bc) : compile_failure(&e, "compile_error", "out of memory");
     if (status == BT_OK && !e.options->load_only) status = run_script(&e);
-    if (e.unit) code_release(e.unit);
-    io_console_flush(session->vm->core);
-    pthread_mutex_unlock(&session->lock);
-    e.result->status = status;
-    *result = e.result;
-    return status;
-}
-
-/* ---- class entries ---- */
-
-static bool find_class_value(BtVm *vm, const char *name, Value *out) {
-    Value symbol = symbol_lookup(vm, name, strlen(name));
-    Class *c = symbol == V_HOLE ? NULL : class_by_name(vm, symbol);
-    if (c) *out = value_from_class(c->id);
-    return c != NULL;
-}
-
-int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector) {
-    Value class_value;
-    if (!vm || !class_name || !selector || !find_class_value(vm->core, class_name, &class_value)) return 0;
-    Value symbol = symbol_lookup(vm->core, selector, strlen(selector));
-    if (symbol == V_HOLE) return 0;
-    Method *m = class_lookup(vm->core, special_payload(class_value) | DISPATCH_META, symbol);
-    return m && m->class_side && !(m->owner->flags & CLASS_STDLIB);
-}
-
-/* The arguments as a List of Strings, in one malloc'ed block of words. */
-static uint64_t *argument_list(const char *const *arguments, size_t count, Value *list) {
-    size_t words = 0;
-    for (size_t i = 0; i < count; i++) words += 3 + string_inline_words(strlen(arguments[i]));
-    uint64_t *block = mem_zalloc((words + 1) * sizeof *block), *at = block;
-    *list = V_EMPTY_LIST;
-    for (size_t i = count; block && i-- > 0;) {
-        size_t length = strlen(arguments[i]);
-        Value text = string_make_literal(at, arguments[i], length);
-        at[0] &= ~header_make(0, (ObjectKind)0, OBJ_LITERAL, 0); /* the block goes: a copy must be made */
-        at += string_inline_words(length);
-        at[0] = header_make(CLASS_ID_List, KIND_CONS, 0, 3);
-        at[1] = text;
-        at[2] = *list;
-        *list = value_from_object(at);
-        at += 3;
-    }
-    return block;
-}
-
-bt_status bt_vm_send_class(bt_session *session, const char *class_name, const char *selector,
-                           const char *const *arguments, size_t count, const bt_eval_options *options,
-                           bt_result **result) {
-    if (!result) return BT_MISUSE;
-    *result = NULL;
-    Value class_value;
-    if (!session || !class_name || !selector ||
-        !find_class_value(session->vm->core, class_name, &class_value))
-        return BT_MISUSE;
-    BtVm *vm = session->vm->core;
-    Evaluation e = {.session = session, .options = options_or_default(options), .result = result_new(BT_OK)};
-    Value list = V_EMPTY_LIST, symbol = symbol_intern(vm, selector, strlen(selector));
-    uint64_t *block = argument_list(arguments, count, &list);
-    if (!e.result || !block || symbol == V_HOLE)
-        return mem_free(block), bt_result_free(e.result), BT_NO_MEMORY;
-    if (symbol_arity(vm, symbol) > 1) return mem_free(block), bt_result_free(e.result), BT_MISUSE;
-    pthread_mutex_lock(&session->lock);
-    atomic_store(&session->interrupted, false);
-    RunLimits limits = limits_of(&e);
-    Kept answer;
-    RanKind kind = run_process(vm, &limits, class_value, symbol, &list, symbol_arity(vm, symbol), &answer);
-    e.result->status = status_of(&e, kind, &answer);
-    if (e.result->status == BT_OK) render(&e, answer.value);
-    kept_free(vm, &answer);
-    pthread_mutex_unlock(&session->lock);
-    mem_free(block);
-    *result = e.result;
-    return e.result->status;
+    return evaluation_end(&e, status, result);
 }

@@ -133,6 +133,90 @@ BT_API void bt_session_clear(bt_session *session);
  * call that may come from another thread while an evaluation of this session is under way. */
 BT_API void bt_session_interrupt(bt_session *session);
 
+/* ---- values ----
+ *
+ * A handle holds one immutable value, alive as long as the handle, whatever becomes of the process that made
+ * it. Any thread may use it. Every call that answers a handle gives the caller a count, to be given back by
+ * bt_value_release before the VM is freed. A NULL handle is accepted everywhere: it has the kind BT_KIND_NONE
+ * and no content. Makers answer NULL without memory or if an argument is not what they say. */
+typedef struct bt_value bt_value;
+
+typedef enum {
+    BT_KIND_NONE, /* no handle */
+    BT_KIND_NIL,
+    BT_KIND_BOOLEAN,
+    BT_KIND_INTEGER,
+    BT_KIND_FLOAT,
+    BT_KIND_STRING, /* valid UTF-8 */
+    BT_KIND_BINARY, /* any other bytes */
+    BT_KIND_SYMBOL,
+    BT_KIND_LIST,
+    BT_KIND_ARRAY,
+    BT_KIND_TUPLE,
+    BT_KIND_DICTIONARY,
+    BT_KIND_SET,
+    BT_KIND_BLOCK,
+    BT_KIND_CLASS,
+    BT_KIND_ACTOR,
+    BT_KIND_OBJECT /* an instance of any other class */
+} bt_kind;
+
+BT_API bt_value *bt_value_retain(bt_value *value); /* answers it */
+BT_API void bt_value_release(bt_value *value);
+BT_API bt_kind bt_value_kind(const bt_value *value);
+/* Name of the value's class, e.g. "Integer"; lives as long as the VM. NULL of no handle. */
+BT_API const char *bt_value_class(const bt_value *value);
+/* By `=:=`: same class and content. 1, 0. */
+BT_API int bt_value_equal(const bt_value *a, const bt_value *b);
+
+/* Contents. BT_MISUSE: of another kind, or an Integer that does not fit. */
+BT_API bt_status bt_value_boolean(const bt_value *value, int *out);
+BT_API bt_status bt_value_int64(const bt_value *value, int64_t *out);
+BT_API bt_status bt_value_double(const bt_value *value, double *out); /* of any number, nearest */
+/* Bytes of a String, Binary or Symbol, decimal digits of an Integer; a NUL stands behind them. They live as
+ * long as the handle. *length may be asked for or not. NULL: another kind, or no memory. */
+BT_API const char *bt_value_text(const bt_value *value, size_t *length);
+
+/* Collections: elements of a List, Array, Tuple or Set; a Dictionary's are key, value, key, value ... in its
+ * own order. */
+BT_API size_t bt_value_size(const bt_value *value); /* 0 of everything else */
+/* Handles on up to `count` elements from 0-based `first` on; answers how many. Reading a whole collection by
+ * one call takes time in proportion to it. */
+BT_API size_t bt_value_items(const bt_value *value, size_t first, bt_value **items, size_t count);
+/* What a Dictionary has under a key. NULL: nothing, or no Dictionary. */
+BT_API bt_value *bt_value_lookup(const bt_value *dictionary, const bt_value *key);
+/* The field of an instance. NULL: no such field. */
+BT_API bt_value *bt_value_field(const bt_value *object, const char *name);
+
+BT_API bt_value *bt_nil(bt_vm *vm);
+BT_API bt_value *bt_boolean(bt_vm *vm, int truth);
+BT_API bt_value *bt_integer(bt_vm *vm, int64_t integer);
+BT_API bt_value *bt_integer_from_text(bt_vm *vm, const char *digits);    /* [+-]?[0-9]+ of any length */
+BT_API bt_value *bt_float(bt_vm *vm, double number);                     /* finite */
+BT_API bt_value *bt_string(bt_vm *vm, const char *bytes, size_t length); /* a Binary, if it is no UTF-8 */
+BT_API bt_value *bt_symbol(bt_vm *vm, const char *text);
+BT_API bt_value *bt_list(bt_vm *vm, bt_value *const *items, size_t count);
+BT_API bt_value *bt_array(bt_vm *vm, bt_value *const *items, size_t count);
+BT_API bt_value *bt_tuple(bt_vm *vm, bt_value *const *items, size_t count);
+BT_API bt_value *bt_set(bt_vm *vm, bt_value *const *items, size_t count);
+/* key, value, key, value ...: `pairs` of them; of equal keys the last counts. */
+BT_API bt_value *bt_dictionary(bt_vm *vm, bt_value *const *items, size_t pairs);
+BT_API bt_value *bt_class(bt_vm *vm, const char *name); /* NULL: no such class */
+
+/* The value of an evaluation or send that went well, else NULL. */
+BT_API bt_value *bt_result_value(const bt_result *result);
+/* Variables of a session. NULL, BT_MISUSE: not bound, no name. */
+BT_API bt_value *bt_session_get(bt_session *session, const char *name);
+BT_API bt_status bt_session_set(bt_session *session, const char *name, const bt_value *value);
+/* A message to any value: a class, an actor, a number. In a process of its own, as an evaluation; the caller
+ * blocks until the answer or options->deadline_ms. `count` arguments, as many as the selector takes. */
+BT_API bt_status bt_send(bt_session *session, const bt_value *receiver, const char *selector,
+                         bt_value *const *arguments, size_t count, const bt_eval_options *options,
+                         bt_result **result);
+/* An asynchronous message to an actor: does not wait, answers BT_OK also if the actor is dead. */
+BT_API bt_status bt_cast(bt_vm *vm, const bt_value *actor, const char *selector, bt_value *const *arguments,
+                         size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,118 @@
+/* Messages from the host: to a class by its name, to any value, and casts. */
+#include "vm/api/evaluation.h"
+#include "vm/api/value.h"
+#include "vm/class.h"
+#include "vm/list.h"
+#include "vm/sched.h"
+#include "vm/string.h"
+
+static bool find_class_value(BtVm *vm, const char *name, Value *out) {
+    Value symbol = symbol_lookup(vm, name, strlen(name));
+    Class *c = symbol == V_HOLE ? NULL : class_by_name(vm, symbol);
+    if (c) *out = value_from_class(c->id);
+    return c != NULL;
+}
+
+int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector) {
+    Value class_value;
+    if (!vm || !class_name || !selector || !find_class_value(vm->core, class_name, &class_value)) return 0;
+    Value symbol = symbol_lookup(vm->core, selector, strlen(selector));
+    if (symbol == V_HOLE) return 0;
+    Method *m = class_lookup(vm->core, special_payload(class_value) | DISPATCH_META, symbol);
+    return m && m->class_side && !(m->owner->flags & CLASS_STDLIB);
+}
+
+/* The arguments as a List of Strings, in one malloc'ed block of words. */
+static uint64_t *argument_list(const char *const *arguments, size_t count, Value *list) {
+    size_t words = 0;
+    for (size_t i = 0; i < count; i++) words += 3 + string_inline_words(strlen(arguments[i]));
+    uint64_t *block = mem_zalloc((words + 1) * sizeof *block), *at = block;
+    *list = V_EMPTY_LIST;
+    for (size_t i = count; block && i-- > 0;) {
+        size_t length = strlen(arguments[i]);
+        Value text = string_make_literal(at, arguments[i], length);
+        at[0] &= ~header_make(0, (ObjectKind)0, OBJ_LITERAL, 0); /* the block goes: a copy must be made */
+        at += string_inline_words(length);
+        at[0] = header_make(CLASS_ID_List, KIND_CONS, 0, 3);
+        at[1] = text;
+        at[2] = *list;
+        *list = value_from_object(at);
+        at += 3;
+    }
+    return block;
+}
+
+/* The session is ours; the arguments lie where nothing moves them. */
+static bt_status send_in(Evaluation *e, Value receiver, Value selector, const Value *args, unsigned argc) {
+    BtVm *vm = e->session->vm->core;
+    RunLimits limits = evaluation_limits(e);
+    Kept answer;
+    RanKind kind = run_process(vm, &limits, receiver, selector, args, argc, &answer);
+    bt_status status = evaluation_status(e, kind, &answer);
+    if (status == BT_OK) evaluation_answer(e, &answer, answer.value);
+    kept_free(vm, &answer);
+    return status;
+}
+
+bt_status bt_vm_send_class(bt_session *session, const char *class_name, const char *selector,
+                           const char *const *arguments, size_t count, const bt_eval_options *options,
+                           bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    Value class_value;
+    if (!session || !class_name || !selector ||
+        !find_class_value(session->vm->core, class_name, &class_value))
+        return BT_MISUSE;
+    BtVm *vm = session->vm->core;
+    Value list = V_EMPTY_LIST, symbol = symbol_intern(vm, selector, strlen(selector));
+    if (symbol == V_HOLE) return BT_NO_MEMORY;
+    if (symbol_arity(vm, symbol) > 1) return BT_MISUSE;
+    uint64_t *block = argument_list(arguments, count, &list);
+    Evaluation e;
+    if (!block || !evaluation_begin(&e, session, options)) return mem_free(block), BT_NO_MEMORY;
+    bt_status status = send_in(&e, class_value, symbol, &list, symbol_arity(vm, symbol));
+    mem_free(block);
+    return evaluation_end(&e, status, result);
+}
+
+/* The arguments of a message in *values (mem_free); *selector its symbol. */
+static bt_status read_message(bt_vm *vm, const char *text, bt_value *const *arguments, size_t count,
+                              Value *selector, Value **values) {
+    if (count > BC_MAX_ARGS || (count && !arguments)) return BT_MISUSE;
+    for (size_t i = 0; i < count; i++)
+        if (!arguments[i]) return BT_MISUSE;
+    *selector = symbol_intern(vm->core, text, strlen(text));
+    *values = *selector == V_HOLE ? NULL : mem_alloc((count + 1) * sizeof **values);
+    if (!*values) return BT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) (*values)[i] = arguments[i]->value;
+    if (symbol_arity(vm->core, *selector) == count) return BT_OK;
+    mem_free(*values);
+    return BT_MISUSE;
+}
+
+bt_status bt_send(bt_session *session, const bt_value *receiver, const char *selector,
+                  bt_value *const *arguments, size_t count, const bt_eval_options *options,
+                  bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    if (!session || !receiver || !selector) return BT_MISUSE;
+    Value symbol, *values;
+    bt_status status = read_message(session->vm, selector, arguments, count, &symbol, &values);
+    if (status != BT_OK) return status;
+    Evaluation e;
+    if (!evaluation_begin(&e, session, options)) return mem_free(values), BT_NO_MEMORY;
+    status = send_in(&e, receiver->value, symbol, values, (unsigned)count);
+    mem_free(values);
+    return evaluation_end(&e, status, result);
+}
+
+bt_status bt_cast(bt_vm *vm, const bt_value *actor, const char *selector, bt_value *const *arguments,
+                  size_t count) {
+    if (!vm || !selector || bt_value_kind(actor) != BT_KIND_ACTOR) return BT_MISUSE;
+    Value symbol, *values;
+    bt_status status = read_message(vm, selector, arguments, count, &symbol, &values);
+    if (status != BT_OK) return status;
+    if (!cast_from_host(vm->core, actor->value, symbol, values, (unsigned)count)) status = BT_NO_MEMORY;
+    mem_free(values);
+    return status;
+}
