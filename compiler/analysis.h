@@ -62,6 +62,7 @@ struct Var {
     FnFacts *fn;
     uint8_t kind;      /* VarKind */
     bool carrier;      /* a real closure inside fn writes it */
+    bool stored_write; /* one that is no literal of a construct does: whoever calls it writes */
     bool exists;       /* VAR_BINDING: known to be bound at entry */
     bool placed;       /* lowering: `atom` says where it is */
     uint32_t depth;    /* block depth of its scope */
@@ -124,8 +125,9 @@ struct FnFacts {
     bool test_self;    /* instance method of a TestCase: self is a variable */
     bool writes_state; /* a closure: writes actor fields, nested closures included */
     bool writes_class_vars;
-    bool channel; /* a stateful closure whose writes have a way back; the others raise when called */
-    bool lossy;   /* a closure for a foreign function: it writes copies (semantics 8.3) */
+    bool channel;    /* a stateful closure whose writes have a way back; the others raise when called */
+    bool only_reads; /* `writes` is not empty, but it reads those variables only (facts_share_writes) */
+    bool lossy;      /* a closure for a foreign function: it writes copies (semantics 8.3) */
     bool abroad_reported;
     PtrSet reads;        /* Var: of functions around it, read by it or by closures in it */
     PtrSet writes;       /* Var: of functions around it, written by it or by closures in it */

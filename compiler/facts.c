@@ -137,6 +137,8 @@ static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *
     visit_body(a, block->as.block.body, FLOW_RETURNED);
     fn->channel = has_channel(fn, b);
     fn->lossy = flow == FLOW_FOREIGN;
+    for (uint32_t i = 0; i < fn->writes.count && flow != FLOW_THREADING && flow != FLOW_FOREIGN; i++)
+        ((Var *)(uintptr_t)fn->writes.items[i])->stored_write = true;
     if (fn->has_return) {
         fn->home->nlr_home = true;
         if (maker->parent) maker->has_return = true;
@@ -198,6 +200,7 @@ static void visit_builder_block(Analysis *a, Node *block, const char *selector, 
     NodeList params = block->as.block.params;
     visit_params(a, (NodeList){params.items + 1, params.count - 1});
     visit_body(a, block->as.block.body, FLOW_RETURNED);
+    facts_share_stored_writes(a);
     check_home(a, fn);
     facts_scope_pop(a, mark);
     a->fn = outer_fn;
@@ -285,23 +288,14 @@ static FnFacts *threading_closure(const Node *operand) {
     return b && b->flow == FLOW_THREADING ? b->closure : NULL;
 }
 
-/* The literal blocks of one threading construct see each other's writes: what one of them writes, another
- * that may run after it reads where it is written, not as it was when the blocks were made. */
-static void share_writes(Analysis *a, const FnFacts *writer, FnFacts *reader) {
-    for (uint32_t v = 0; writer && reader && v < writer->writes.count; v++) {
-        const void *var = writer->writes.items[v];
-        if (ptr_set_has(&reader->reads, var)) ptr_set_add(&reader->writes, a->arena, var);
-    }
-}
-
 static void visit_args(Analysis *a, Node *send, Node *receiver) {
     if (visit_builder_args(a, send)) return;
     NodeList args = send->as.send.args;
     for (uint32_t i = 0; i < args.count; i++) visit_operand(a, args.items[i], i + 1, send, receiver);
     for (uint32_t i = 1; i < args.count; i++) {
         FnFacts *first = threading_closure(args.items[i - 1]), *second = threading_closure(args.items[i]);
-        share_writes(a, first, second);
-        if (send->as.send.selector == a->names.do_separated_by) share_writes(a, second, first);
+        facts_share_writes(a, first, second);
+        if (send->as.send.selector == a->names.do_separated_by) facts_share_writes(a, second, first);
     }
 }
 
@@ -595,6 +589,7 @@ static FnFacts *home_enter(Analysis *a, ClassInfo *c, const char *selector, BcFn
 }
 
 static FnFacts *home_leave(Analysis *a, FnFacts *fn, uint32_t mark) {
+    facts_share_stored_writes(a);
     check_home(a, fn);
     facts_scope_pop(a, mark);
     a->fn = NULL;

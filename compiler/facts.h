@@ -18,6 +18,12 @@ void facts_read(Analysis *a, Var *var);
 void facts_write(Analysis *a, Var *var);
 void facts_read_field(Analysis *a, const char *name);
 void facts_write_field(Analysis *a, const char *name);
+/* The literal blocks of one threading construct see each other's writes: what one of them writes, another
+ * that may run after it reads where it is written, not as it was when the blocks were made. */
+void facts_share_writes(Analysis *a, const FnFacts *writer, FnFacts *reader);
+/* So does a literal block of a construct with what a stored block writes that it may call; at the end of a
+ * home. Other blocks that only read keep the values of their making. */
+void facts_share_stored_writes(Analysis *a);
 /* "Undefined variable", with the name that may have been meant. */
 void facts_undefined(Analysis *a, const char *name, Span span);
 

@@ -136,6 +136,31 @@ void facts_write_field(Analysis *a, const char *name) {
     for (; fn->parent; fn = fn->parent) fn->writes_state = true;
 }
 
+/* ---- literal blocks of constructs that read what is written while they run ---- */
+
+static void read_carrier(Analysis *a, FnFacts *reader, const void *var) {
+    if (!ptr_set_has(&reader->reads, var) || ptr_set_has(&reader->writes, var)) return;
+    if (!reader->writes.count) reader->only_reads = true;
+    ptr_set_add(&reader->writes, a->arena, (void *)(uintptr_t)var);
+}
+
+void facts_share_writes(Analysis *a, const FnFacts *writer, FnFacts *reader) {
+    for (uint32_t v = 0; writer && reader && v < writer->writes.count; v++)
+        read_carrier(a, reader, writer->writes.items[v]);
+}
+
+void facts_share_stored_writes(Analysis *a) {
+    for (uint32_t i = a->closures.count; i-- > 0;) { /* outer before inner */
+        FnFacts *fn = (FnFacts *)(uintptr_t)a->closures.items[i];
+        if (fn->block->flow != FLOW_THREADING) continue;
+        for (uint32_t v = 0; v < fn->reads.count; v++) {
+            const Var *var = fn->reads.items[v];
+            if (var->stored_write && (fn->parent == var->fn || ptr_set_has(&fn->parent->writes, var)))
+                read_carrier(a, fn, var);
+        }
+    }
+}
+
 /* ---- names ---- */
 
 static bool is_field(const Analysis *a, const char *name) {

@@ -575,6 +575,7 @@ uint32_t lower_function_end(Lower *l, FnLower *fn, IrAtom value) {
             leave(l, STMT_RETURN, value, fn->ir->span);
     }
     if (fn->ir->carrier_count) fn->ir->flags |= FN_HAS_CARRIERS;
+    if (fn->facts->only_reads && (fn->ir->flags & FN_WRITES_OUTER)) fn->ir->flags |= FN_ONLY_READS;
     for (uint32_t i = 0; i < fn->ir->local_count; i++) fn->ir->locals[i].versions = fn->counter[i];
     l->fn = fn->parent;
     return fn->index;
@@ -589,8 +590,7 @@ static void emit_stateful_failure(Lower *l, Span span) {
 }
 
 IrAtom lower_closure(Lower *l, Node *block) {
-    if (l->fn->dead || l->fn->frame->ends)
-        return NIL_ATOM; /* a function that nobody makes a block of has no home */
+    if (lower_is_dead(l)) return NIL_ATOM; /* a function that nobody makes a block of has no home */
     BlockFacts *b = block->facts;
     FnFacts *facts = b->closure;
     NodeList params = block->as.block.params;

@@ -89,6 +89,8 @@ void lower_operands_begin(Lower *l, Operands *o, uint32_t capacity);
 void lower_operands_add(Lower *l, Operands *o, IrAtom atom);
 void lower_operands_settle(Lower *l, Operands *o, Span span);
 
+/* Is what would be lowered now never reached? */
+static inline bool lower_is_dead(const Lower *l) { return l->fn->dead || l->fn->frame->ends; }
 IrAtom lower_read(Lower *l, Var *var, Span span);
 /* Assignment: the next version. Answers an atom with the value. */
 IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span);

@@ -113,7 +113,7 @@ static IrAtom lower_ident(Lower *l, const Node *node) {
 static IrAtom bind_home(Lower *l, IrOp op, const char *name, const IrAtom *value, BcCaptureKind kind,
                         Span span) {
     bool in_block = l->fn->facts->parent != NULL;
-    for (FnLower *fn = l->fn; op == IR_SETSTATE && !l->fn->dead && fn->facts->parent; fn = fn->parent)
+    for (FnLower *fn = l->fn; op == IR_SETSTATE && !lower_is_dead(l) && fn->facts->parent; fn = fn->parent)
         fn->ir->flags |= FN_ACTOR_FIELDS;
     if (in_block && !value) lower_capture_name(l, l->fn, name, kind);
     IrAtom *operands = lower_atoms(l, value ? 1 : 0);

@@ -143,10 +143,7 @@ static bool link_function(CodeUnit *unit, Function *fn, const BcFunction *bc, Si
         fn->class_name = symbol_intern(unit->vm, bc->class_name.bytes, bc->class_name.length);
         if (fn->class_name == V_HOLE) return false;
     }
-    if (bc->code_count && instr_op(bc->code[0]) == OP_PRIM) {
-        fn->flags |= FN_LEAF_PRIM;
-        fn->prim = find_prim(unit, bc->code[0]);
-    }
+    if (bc->code_count && instr_op(bc->code[0]) == OP_PRIM) fn->prim = find_prim(unit, bc->code[0]);
     for (uint32_t i = 0; i < bc->capture_count; i++) {
         Value name;
         bool named = bc->captures[i].kind == CAP_STATE || bc->captures[i].kind == CAP_CLASS_VAR;

@@ -27,7 +27,7 @@ typedef struct {
 } Site;
 
 /* Flags of Function.flags beyond FN_*: set by code_link. */
-enum { FN_TRANSIENT = 64, FN_LEAF_PRIM = 128 /* the body begins with PRIM */ };
+enum { FN_TRANSIENT = 128 };
 
 typedef struct Function {
     /* what a call reads stands together, in one cache line */

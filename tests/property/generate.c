@@ -18,7 +18,7 @@ typedef struct {
     int budget; /* nodes still to be made */
     int method; /* the one under way: it calls later ones only */
     Visible visible[96];
-    int visible_count;
+    int visible_count, var_count;
     int write_floor; /* variables below this index are not written (a block that has no way back) */
     bool no_state_writes;
     Node *pending[8]; /* declarations that must stand before the statement under way */
@@ -47,8 +47,9 @@ static bool has_state(const Gen *g) {
 static bool reads_state(const Gen *g) { return in_methods(g); }
 
 static int fresh(Gen *g, char kind, bool writable) {
-    if (g->program->var_count >= PROG_VARS || g->visible_count >= 96) return -1;
-    int var = g->program->var_count++;
+    int limit = writable ? PROG_VARS - 20 : PROG_VARS; /* the last ones are for parameters */
+    if (g->var_count >= limit || g->visible_count >= 96) return -1;
+    int var = g->var_count++;
     g->visible[g->visible_count++] = (Visible){(int16_t)var, kind, writable};
     return var;
 }
@@ -83,6 +84,8 @@ static Node *integer_leaf(Gen *g) {
 static Node *gen(Gen *g, char kind, int depth);
 static Node *statement(Gen *g, int depth);
 static Node *construct(Gen *g, int shape, int depth);
+static Node *placed(Gen *g, int shape, Position position, int depth);
+static Node *block(Gen *g, const char *params, char value, int depth);
 static Node *convert(Gen *g, Node *node, char from, char to);
 
 /* ---- blocks ---- */
@@ -101,29 +104,69 @@ static void declare_before(Gen *g, Node *node) {
     if (g->pending_count < 8) g->pending[g->pending_count++] = node;
 }
 
-static void add_statement(Gen *g, Node *seq, int depth) {
+/* Appends what `make` makes, behind the declarations that it asks for. */
+static void append_made(Gen *g, Node *seq, Node *(*make)(Gen *, const void *, int), const void *what,
+                        int depth) {
     Node *saved[8];
     int saved_count = g->pending_count;
     memcpy(saved, g->pending, sizeof saved);
     g->pending_count = 0;
-    Node *made = statement(g, depth);
+    Node *made = make(g, what, depth);
     for (int i = 0; i < g->pending_count; i++) node_append(g->pool, seq, g->pending[i]);
     node_append(g->pool, seq, made);
     memcpy(g->pending, saved, sizeof saved);
     g->pending_count = saved_count;
 }
 
-/* The last expression of a block or method, with what must stand before it. */
+static Node *make_statement(Gen *g, const void *what, int depth) {
+    (void)what;
+    return statement(g, depth);
+}
+static void add_statement(Gen *g, Node *seq, int depth) { append_made(g, seq, make_statement, NULL, depth); }
+
+/* The last expression of a block or method. */
+static Node *make_value(Gen *g, const void *what, int depth) { return gen(g, *(const char *)what, depth); }
 static void add_value(Gen *g, Node *seq, char kind, int depth) {
-    Node *saved[8];
-    int saved_count = g->pending_count;
-    memcpy(saved, g->pending, sizeof saved);
-    g->pending_count = 0;
-    Node *made = gen(g, kind, depth);
-    for (int i = 0; i < g->pending_count; i++) node_append(g->pool, seq, g->pending[i]);
-    node_append(g->pool, seq, made);
-    memcpy(g->pending, saved, sizeof saved);
-    g->pending_count = saved_count;
+    append_made(g, seq, make_value, &kind, depth);
+}
+
+/* A construct of some shape in some position that ends in some way. */
+typedef struct {
+    int shape, position, outcome;
+} Wanted;
+static Node *make_wanted(Gen *g, const void *what, int depth) {
+    const Wanted *wanted = what;
+    int force = g->force;
+    g->force = wanted->outcome;
+    Node *made = placed(g, wanted->shape, (Position)wanted->position, depth);
+    g->force = force;
+    return made;
+}
+static void add_made(Gen *g, Node *seq, Wanted wanted, int depth) {
+    append_made(g, seq, make_wanted, &wanted, depth);
+}
+
+/* The same where a raise is caught, so that the program goes on. */
+static Node *make_guarded(Gen *g, const void *what, int depth) {
+    Node *body = node_new(g->pool, N_SEQ, 0);
+    int mark = g->visible_count;
+    append_made(g, body, make_wanted, what, depth);
+    node_append(g->pool, body, integer_leaf(g));
+    Node *protected = node_with(g->pool, N_BLOCK, 0, 1, body);
+    g->visible_count = mark;
+    return node_with(g->pool, N_CONSTRUCT, SHAPE_ON_DO_0, 3, protected,
+                     node_with(g->pool, N_CLASS, CLASS_ERROR, 0), block(g, "", 'i', 1));
+}
+
+/* A block that is to be left: from within a construct in it, or at once. */
+static void add_leaving(Gen *g, Node *seq, Outcome outcome, int depth) {
+    if (depth > 0 && g->budget > 0 && chance(g, 65)) {
+        int position = below(g, POS_COUNT);
+        if (position == POS_METHOD_END) position = POS_STATEMENT;
+        Wanted wanted = {below(g, SHAPES_ALL), position, outcome};
+        add_made(g, seq, wanted, depth);
+    }
+    node_append(g->pool, seq, leaving(g, outcome));
 }
 
 static Node *block(Gen *g, const char *params, char value, int depth) {
@@ -138,7 +181,7 @@ static Node *block(Gen *g, const char *params, char value, int depth) {
     int count = depth <= 0 || g->budget <= 0 ? 0 : below(g, 3);
     while (count-- > 0) add_statement(g, seq, depth - 1);
     if (force > OUTCOME_NORMAL)
-        node_append(g->pool, seq, leaving(g, (Outcome)force));
+        add_leaving(g, seq, (Outcome)force, depth - 1);
     else
         add_value(g, seq, value, depth - 1);
     g->visible_count = mark;
@@ -166,9 +209,9 @@ static Node *closure(Gen *g, const char *params, Destination to, int depth) {
     bool no_state = g->no_state_writes;
     bool actor = g->program->context == CTX_ACTOR;
     g->force = -1;
-    bool writes = actor || chance(g, 4);
+    bool writes = actor || chance(g, 8);
     if (!writes) g->write_floor = g->visible_count;
-    if (actor && to != TO_SELF && !chance(g, 3)) g->no_state_writes = true;
+    if (actor && to != TO_SELF && !chance(g, 2)) g->no_state_writes = true;
     Node *node = block(g, params, 'i', depth < 3 ? depth : 3);
     if (writes && chance(g, 50)) write_first(g, node);
     g->write_floor = floor;
@@ -289,7 +332,7 @@ static Node *construct_kid(Gen *g, char what, int depth) {
     case 'm': return chance(g, 40) ? leaf(g, N_NIL, 0) : gen(g, chance(g, 30) ? '?' : 'i', depth);
     case 'l': return gen(g, 'l', depth);
     case 'd': return gen(g, 'd', depth);
-    case 'y': return leaf(g, N_SYM, below(g, 2));
+    case 'y': return leaf(g, N_SYM, g->force > 0 ? 1 : below(g, 2));
     case 'F': return error_class(g);
     case 'R': return node_with(g->pool, N_CLASS, chance(g, 85) ? CLASS_RESULT : CLASS_TRIER, 0);
     case '0': return block(g, "", 'i', depth);
@@ -354,6 +397,12 @@ static Node *construct(Gen *g, int shape, int depth) {
         node_append(g->pool, node, kid);
     }
     return node;
+}
+
+/* REPEAT is left in one way or the other only: rarer, so that programs go on. */
+static int any_shape(Gen *g) {
+    int shape = below(g, SHAPES_ALL);
+    return shape == SHAPE_REPEAT && chance(g, 60) ? SHAPE_ON_DO : shape;
 }
 
 static char shape_result(int shape) { return shape == SHAPE_MATCH ? 'i' : SHAPES[shape].result; }
@@ -461,7 +510,7 @@ static Node *place(Gen *g, Position position, Node *e, char kind, char *now) {
                          closure(g, kind == 'i' ? "i" : "?", TO_SELF, 1), e);
     case POS_ARM:
         *now = '?';
-        return node_with(g->pool, N_MATCH, 0, 3, leaf(g, N_INT, 1 + below(g, 2)), e, beside(g));
+        return node_with(g->pool, N_MATCH, 0, 3, leaf(g, N_INT, chance(g, 85) ? 1 : 2), e, beside(g));
     case POS_BLOCK_END:
         *now = '?';
         if (chance(g, 50)) {
@@ -483,7 +532,8 @@ static Node *placed(Gen *g, int shape, Position position, int depth) {
     e = place(g, position, e, kind, &now);
     g->force = force;
     switch (position) {
-    case POS_STATEMENT: return e;
+    case POS_STATEMENT:
+    case POS_METHOD_END: return e;
     case POS_RETURNED: return node_with(g->pool, N_RETURN, 0, 1, e);
     case POS_STATE_WRITE:
         if (has_state(g) && !g->no_state_writes) return set_state(g, kind == 'i' ? 0 : 1, e);
@@ -647,7 +697,7 @@ static Node *gen(Gen *g, char kind, int depth) {
         break;
     case 'd': {
         node = node_with(g->pool, N_DICT, 0, 1, gen(g, 'i', depth - 1));
-        if (chance(g, 50)) node_append(g->pool, node, gen(g, 'i', depth - 1));
+        if (chance(g, force > 0 ? 10 : 50)) node_append(g->pool, node, gen(g, 'i', depth - 1));
         break;
     }
     case '?': node = small_left ? leaf(g, N_NIL, 0) : anything(g, depth); break;
@@ -690,11 +740,11 @@ static Node *statement(Gen *g, int depth) {
         if (position == POS_RETURNED || position == POS_METHOD_END) position = POS_STATEMENT;
         if (shape == SHAPE_REPEAT && chance(g, 70)) shape = SHAPE_ON_DO;
         made = placed(g, shape, (Position)position, depth);
-    } else if (which < 73) {
+    } else if (which < 71) {
         made = guarded(g, OUTCOME_RAISED, depth);
-    } else if (which < 77) {
+    } else if (which < 74) {
         made = guarded(g, OUTCOME_LEFT, depth);
-    } else if (which < 79) {
+    } else if (which < 75) {
         made = raise_node(g);
     } else if (which < 86) {
         made = bind_closure(g, depth);
@@ -705,7 +755,7 @@ static Node *statement(Gen *g, int depth) {
     } else {
         made = method_send(g, depth);
     }
-    return made ? made : set_variable(g, g->visible[0].var, integer_leaf(g));
+    return made ? made : integer_leaf(g);
 }
 
 /* ---- methods and programs ---- */
@@ -713,7 +763,7 @@ static Node *statement(Gen *g, int depth) {
 static void begin_method(Gen *g, int index, int budget) {
     g->method = index;
     g->budget = budget;
-    g->visible_count = 0;
+    g->visible_count = g->var_count = 0;
     g->write_floor = 0;
     g->no_state_writes = false;
 }
@@ -725,9 +775,13 @@ static void add_initial(Gen *g, Node *seq) {
     }
 }
 
+static void end_method(Gen *g) {
+    if (g->var_count > g->program->var_count) g->program->var_count = g->var_count;
+}
+
 static void callee(Gen *g, int index) {
     Method *m = &g->program->methods[index];
-    begin_method(g, index, 15 + below(g, 30));
+    begin_method(g, index, 10 + below(g, 15));
     m->param_count = 1 + below(g, 2);
     g->method_takes_block[index] = chance(g, 50);
     for (int i = 0; i < m->param_count; i++)
@@ -735,19 +789,38 @@ static void callee(Gen *g, int index) {
     Node *seq = node_new(g->pool, N_SEQ, 0);
     int var = fresh(g, 'i', true);
     node_append(g->pool, seq, set_variable(g, var, literal_int(g)));
-    for (int count = 1 + below(g, 3); count > 0; count--) add_statement(g, seq, 3);
-    add_value(g, seq, 'i', 2);
+    for (int count = below(g, 2); count > 0; count--) add_statement(g, seq, 3);
+    g->budget = 12;
+    int position = chance(g, 40) ? POS_METHOD_END : chance(g, 40) ? POS_RETURNED : below(g, POS_COUNT);
+    int outcome = below(g, 7);
+    add_made(g, seq, (Wanted){any_shape(g), position, outcome < OUTCOME_COUNT ? outcome : OUTCOME_LEFT}, 3);
+    if (position != POS_METHOD_END && position != POS_RETURNED) add_value(g, seq, 'i', 2);
     m->body = seq;
+    end_method(g);
 }
 
 static void add_focus(Gen *g, Node *seq, Focus focus) {
     if (focus.shape < 0) return;
-    g->force = focus.outcome;
-    Node *saved = placed(g, focus.shape, (Position)focus.position, 4);
-    g->force = -1;
-    for (int i = 0; i < g->pending_count; i++) node_append(g->pool, seq, g->pending[i]);
-    g->pending_count = 0;
-    node_append(g->pool, seq, saved);
+    add_made(g, seq, (Wanted){focus.shape, focus.position, focus.outcome}, 4);
+}
+
+/* Constructs that are left by an error or end well, wherever; then the program goes on. */
+static void add_guarded(Gen *g, Node *seq) {
+    int position = below(g, POS_COUNT);
+    if (position == POS_METHOD_END || position == POS_RETURNED) position = POS_STATEMENT;
+    Wanted wanted = {any_shape(g), position, chance(g, 70) ? OUTCOME_RAISED : OUTCOME_NORMAL};
+    append_made(g, seq, make_guarded, &wanted, 4);
+}
+
+static Node *make_method_send(Gen *g, const void *what, int depth) {
+    (void)what;
+    Node *send = method_send(g, depth);
+    if (!send) return integer_leaf(g);
+    if (chance(g, 60))
+        send = node_with(g->pool, N_CONSTRUCT, SHAPE_ON_DO_0, 3, wrap_block(g, send), error_class(g),
+                         block(g, "", 'i', 0));
+    int var = fresh(g, '?', true);
+    return var >= 0 ? set_variable(g, var, send) : send;
 }
 
 /* What is visible at the end, in a List: most of a program's answer. */
@@ -763,8 +836,15 @@ static void entry(Gen *g, Focus focus) {
     Node *seq = node_new(g->pool, N_SEQ, 0);
     begin_method(g, 0, 30 + below(g, 90));
     add_initial(g, seq);
-    int count = 1 + below(g, 4), before = below(g, 3);
+    int count = 1 + below(g, 4), before = below(g, 2);
     while (before-- > 0) add_statement(g, seq, 2 + below(g, 4));
+    for (int i = 1 + below(g, 4); i > 0; i--) {
+        g->budget = g->budget > 12 ? g->budget : 12;
+        add_guarded(g, seq);
+    }
+    for (int i = in_methods(g) ? 3 + below(g, 5) : 0; i > 0; i--)
+        append_made(g, seq, make_method_send, NULL, 2);
+    g->budget = g->budget > 20 ? g->budget : 20;
     if (focus.position != POS_METHOD_END) add_focus(g, seq, focus);
     while (count-- > 0) add_statement(g, seq, 2 + below(g, 5));
     if (focus.position == POS_METHOD_END && focus.shape >= 0) {
@@ -776,6 +856,7 @@ static void entry(Gen *g, Focus focus) {
         add_value(g, seq, 'i', 3);
     }
     g->program->methods[0].body = seq;
+    end_method(g);
 }
 
 Program generate(Pool *pool, uint64_t seed, Focus focus) {
@@ -784,7 +865,7 @@ Program generate(Pool *pool, uint64_t seed, Focus focus) {
     program.context = focus.context >= 0 ? (Context)focus.context : (Context)below(&g, CTX_COUNT);
     if (in_methods(&g))
         for (int i = PROG_METHODS - 1; i > 0; i--)
-            if (chance(&g, 50)) callee(&g, i);
+            if (chance(&g, 85)) callee(&g, i);
     entry(&g, focus);
     return program;
 }
@@ -796,6 +877,7 @@ Program generate_indexed(Pool *pool, uint64_t seed, uint64_t index) {
     /* neighbouring indices differ in everything, so that a short run sees a bit of all */
     focus.context = (int)((index * 7 + index / CTX_COUNT) % CTX_COUNT);
     focus.position = (int)(cell / SHAPES_ALL % POS_COUNT);
+    if (focus.position == POS_STATE_WRITE) focus.context = focus.context & 1 ? CTX_ACTOR : CTX_CLASS;
     focus.outcome = (int)((index + cell / SHAPES_ALL) % OUTCOME_COUNT);
     return generate(pool, seed * UINT64_C(1000003) + index, focus);
 }

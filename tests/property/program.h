@@ -60,7 +60,7 @@ typedef enum {
     N_SEQ         /* kids: statements */
 } NodeKind;
 
-enum { NODE_PARAMS = 3, PROG_STATES = 2, PROG_METHODS = 4, PROG_VARS = 64, PROG_INITIAL = 3 };
+enum { NODE_PARAMS = 3, PROG_STATES = 2, PROG_METHODS = 8, PROG_VARS = 64, PROG_INITIAL = 3 };
 
 /* What the rules say of a block literal; filled by rules_check. */
 typedef struct {
@@ -104,8 +104,8 @@ typedef struct {
 typedef struct {
     Pool *pool;
     Context context;
-    Method methods[PROG_METHODS]; /* 0 is the entry `m`; the others `p1:` .. `p3:` */
-    int var_count;
+    Method methods[PROG_METHODS]; /* 0 is the entry `m`; the others `p1:` .. */
+    int var_count;                /* of the method that has most; each numbers its own from 0 */
 } Program;
 
 extern const char *const CONTEXT_NAMES[CTX_COUNT];

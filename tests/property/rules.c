@@ -1,11 +1,13 @@
 /* One walk over a method: scopes, what blocks write, where they go. */
 #include "rules.h"
 
+#include <string.h>
+
 typedef struct {
     const Program *program;
     Verdict verdict;
     uint64_t visible;
-    uint8_t sets[PROG_VARS]; /* assignments to each variable in the whole program */
+    uint8_t sets[PROG_VARS]; /* assignments to each variable in its method */
 } Walk;
 
 typedef struct {
@@ -180,12 +182,12 @@ static bool is_script(const Node *body) {
 Verdict rules_check(Program *program) {
     Walk w = {.program = program};
     w.verdict.ill_formed = program->context == CTX_SCRIPT && !is_script(program->methods[0].body);
-    for (int i = 0; i < PROG_METHODS; i++)
-        if (program->methods[i].body) count_sets(&w, program->methods[i].body);
     for (int i = 0; i < PROG_METHODS; i++) {
         const Method *m = &program->methods[i];
         if (!m->body) continue;
         w.visible = 0;
+        memset(w.sets, 0, sizeof w.sets);
+        count_sets(&w, m->body);
         for (int k = 0; k < m->param_count; k++) w.visible |= bit(m->params[k]);
         walk(&w, m->body, POS_METHOD_END);
     }

@@ -122,7 +122,8 @@ enum {
     FN_HAS_CARRIERS = 2, /* opens carriers */
     FN_WRITES_OUTER = 4, /* a block that writes outer locals (stateful block) */
     FN_ACTOR_FIELDS = 8, /* a block that writes actor state */
-    FN_BUILDER = 32      /* ClassBuilder block compiled as a method */
+    FN_BUILDER = 32,     /* ClassBuilder block compiled as a method */
+    FN_ONLY_READS = 64   /* FN_WRITES_OUTER because it reads carriers where they are; it writes none */
 };
 typedef struct {
     uint32_t name;     /* constant index of the selector symbol (blocks: that of the home method) */

@@ -37,5 +37,6 @@ PRIM(prim_block_arity) {
 PRIM(prim_block_writes_outer) {
     (void)p, (void)count;
     const Function *fn = block_function(args[0]);
-    return *result = value_from_bool(fn && (fn->flags & (FN_WRITES_OUTER | FN_ACTOR_FIELDS))), PRIM_OK;
+    bool local = fn && (fn->flags & (FN_WRITES_OUTER | FN_ONLY_READS)) == FN_WRITES_OUTER;
+    return *result = value_from_bool(local || (fn && (fn->flags & FN_ACTOR_FIELDS))), PRIM_OK;
 }
