@@ -66,7 +66,10 @@ static PrimStatus finish(Process *p, size_t count, bool negative, Value *out) {
 #define GMP_STACK_LIMBS 512
 
 static bool gmp_scratch_ok(Process *p, size_t limbs) {
-    process_charge(p, (uint32_t)(limbs >> 4));
+    /* About ten nanoseconds a reduction: quadratic as long as GMP is, nearly linear above. */
+    process_charge(p, (uint32_t)(limbs < 256               ? limbs * limbs >> 4
+                                 : limbs > UINT16_MAX << 4 ? UINT16_MAX << 8
+                                                           : limbs << 4));
     if (limbs < GMP_STACK_LIMBS) return true;
     void *probe = mem_alloc(limbs * 16 * sizeof(mp_limb_t));
     mem_free(probe);

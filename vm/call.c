@@ -134,6 +134,11 @@ static bool hand_off(Process *caller, Process *callee, Value target, Message *m)
     return true;
 }
 
+/* A big message is paid for by who sends it. */
+static void charge_copy(Process *sender, const Message *m) {
+    if (m->fragment) (void)process_charge(sender, (uint32_t)(m->fragment->size_words >> 3 & INT32_MAX >> 8));
+}
+
 static Value receiver_in_message(Value receiver) { return value_is_ptr(receiver) ? V_HOLE : receiver; }
 
 CallStatus call_start(Process *caller, Value target_pid, Value receiver, Value selector, const Value *args,
@@ -145,6 +150,7 @@ CallStatus call_start(Process *caller, Value target_pid, Value receiver, Value s
     Message *m = message_make(vm, caller->scheduler, MSG_CALL, caller->pid, receiver_in_message(receiver),
                               selector, args, argc);
     if (!m) return (void)error_resource(caller, NULL), CALL_RAISED;
+    charge_copy(caller, m);
     m->call_id = wait_open(caller, WAIT_CALL, timeout_us);
     /* seq_cst: the publish half of the rule above; pairs with the load in waits_for */
     atomic_store_explicit(&caller->link.waiting_on, target_pid, memory_order_seq_cst);
@@ -217,6 +223,7 @@ bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector
     Message *m =
         message_make(vm, s, MSG_CAST, sender->pid, receiver_in_message(receiver), selector, args, argc);
     if (!m) return (void)error_resource(sender, NULL), false;
+    charge_copy(sender, m);
     return mailbox_send(vm, s, target_pid, m);
 }
 

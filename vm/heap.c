@@ -57,10 +57,16 @@ static void check_heap(Process *p) {
 #endif
 }
 
+/* What survived has been copied, about a nanosecond a word. */
+static void charge_words(Process *p, size_t words) {
+    (void)process_charge(p, (uint32_t)(words >> 3 > INT16_MAX << 8 ? INT16_MAX << 8 : words >> 3));
+}
+
 bool heap_collect(Process *p, size_t need, bool full) {
     if (need > OBJECT_MAX_WORDS) return no_memory(p);
     full = full || gc_must_be_full(p);
     if (!(full ? gc_full(p, need) : gc_minor(p, need))) return no_memory(p);
+    charge_words(p, gc_used_words(&p->heap) - (full ? 0 : (size_t)(p->heap.old_top - p->heap.old)));
     check_heap(p);
     bool over = over_limit(p, need);
     if (!over && !memory_short_for(p, need)) return true;
@@ -77,6 +83,7 @@ bool heap_reserve_offheap(Process *p, size_t words, size_t offheap_words) {
         if (over_limit(p, need)) return limits_raise_heap(p);
     }
     if (much && memory_short_for(p, need)) return limits_raise_memory(p);
+    if (much) charge_words(p, offheap_words); /* they will be filled */
     return heap_reserve(p, words);
 }
 

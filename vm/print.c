@@ -1,4 +1,5 @@
 #include "vm/print.h"
+#include "vm/process.h"
 #include "vm/alloc.h"
 #include "vm/array.h"
 #include "vm/compare.h"
@@ -409,10 +410,18 @@ PrimStatus print_collect_customs(Process *p, Value v, PrintStyle style, Value *o
     return ok ? PRIM_OK : PRIM_RAISE;
 }
 
+/* The digits of a large integer cost more than other text. */
+static void charge_text(Process *p, Value v, const Text *t) {
+    bool digits = value_is_kind(v, KIND_BIGNUM);
+    size_t work = digits ? t->length << 1 : t->length >> 3;
+    (void)process_charge(p, work > INT32_MAX >> 6 ? INT32_MAX >> 6 : (uint32_t)work);
+}
+
 PrimStatus value_print_plain(Process *p, Value v, Value *out) {
     Text t = TEXT_INIT;
     Printer pr = {.vm = p->vm, .t = &t, .customs = V_EMPTY_LIST};
     run(&pr, v, PRINT_STRING);
+    charge_text(p, v, &t);
     if (!pr.met_custom) return text_to_string(p, &t, out);
     text_free(&t);
     return PRIM_FAIL;
@@ -421,6 +430,7 @@ PrimStatus value_print_plain(Process *p, Value v, Value *out) {
 PrimStatus value_render(Process *p, Value v, PrintStyle style, Value customs, Value *out) {
     Text t = TEXT_INIT;
     print_value(p->vm, &t, v, style, customs);
+    charge_text(p, v, &t);
     return text_to_string(p, &t, out);
 }
 

@@ -35,11 +35,13 @@
 
 /* ---- clock, futex, random ---- */
 
-int64_t clock_now_us(void) {
+int64_t clock_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+int64_t clock_now_us(void) { return clock_now_ns() / 1000; }
 
 int64_t vm_clock_us(void) { return clock_now_us(); }
 
@@ -184,18 +186,22 @@ static Process *take_injected(Scheduler *s) {
 static Process *pick(Scheduler *s) {
     Process *p = s->next;
     s->next = NULL;
+    s->runs_expired = false;
     if (p) return p; /* woken by a timer just now; within a slice `next` is emptied by its end */
     if (s->tick % INJECTOR_TICKS == 0 && (p = take_injected(s))) return p;
     if (s->woken_used > 2 * SLICE_REDUCTIONS) {
         s->woken_used = 0;
-        if ((p = ring_pop(&s->expired))) return p;
+        if ((p = ring_pop(&s->expired))) goto expired;
     }
     if ((p = ring_pop(&s->woken))) return p;
     if ((p = ring_pop(&s->expired))) {
         s->woken_used = 0;
-        return p;
+        goto expired;
     }
     return take_injected(s);
+expired:
+    s->runs_expired = true;
+    return p;
 }
 
 static Process *steal_from(Scheduler *s, RunRing *theirs, RunRing *mine) {

@@ -107,6 +107,8 @@ struct Scheduler {
     uint32_t tick;
     uint64_t reductions;               /* used here since the start */
     _Atomic uint64_t shown_reductions; /* the same for other threads */
+    int64_t unprofiled_ns;             /* used here and charged to no stack yet (vm/profile.h) */
+    bool runs_expired;  /* the slice at hand began with an expired process: what it uses is its own */
     int32_t woken_used; /* reductions that woken processes had since an expired one was picked */
     uint64_t random;
     Process *next;      /* runs next and inherits the rest of the slice; nobody steals it */
@@ -187,6 +189,7 @@ void sched_notify_hosts(Schedulers *all);
 /* Gives memory of processes that stayed idle back. */
 void sched_cool(Scheduler *s);
 int64_t clock_now_us(void);
+int64_t clock_now_ns(void);
 uint64_t splitmix64(uint64_t *state);
 void futex_wait_until(_Atomic uint32_t *word, uint32_t value,
                       int64_t deadline_us); /* DEADLINE_NONE: no limit */

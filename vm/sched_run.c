@@ -6,6 +6,7 @@
  * is answered in the same slice leaves it, the rest is armed when the slice ends. */
 #include "vm/io.h"
 #include "vm/limits.h"
+#include "vm/profile.h"
 #include "vm/sched_internal.h"
 
 bool sched_may_claim(Scheduler *s) {
@@ -16,6 +17,7 @@ bool sched_may_claim(Scheduler *s) {
 int32_t sched_slice(Scheduler *s) {
     if (s->vm->yield_stress) return 1;
     struct Seeded *seeded = s->vm->schedulers->seeded;
+    if (s->vm->profile && !seeded) return PROFILE_SLICE_REDUCTIONS;
     return seeded ? seeded_slice(seeded) : SLICE_REDUCTIONS;
 }
 
@@ -130,6 +132,22 @@ static Process *follow(Scheduler *s, Process *p, bool again, bool budget) {
     return q;
 }
 
+/* Charges what has been used on this scheduler to the process that has used up the slice. */
+static void profile_step(Scheduler *s, Process *p, RunOutcome outcome, int64_t start_ns) {
+    s->unprofiled_ns += clock_now_ns() - start_ns;
+    if (outcome != RUN_YIELDED || !p->frame) return;
+    profile_charge(s->vm->profile, p, (uint64_t)s->unprofiled_ns);
+    s->unprofiled_ns = 0;
+}
+
+static RunOutcome profiled_step(Scheduler *s, Process *p) {
+    if (!s->vm->profile) return step(p);
+    int64_t start = clock_now_ns();
+    RunOutcome outcome = step(p);
+    profile_step(s, p, outcome, start);
+    return outcome;
+}
+
 void sched_run_slice(Scheduler *s, Process *p) {
     int32_t left = sched_slice(s);
     s->tick++;
@@ -137,10 +155,10 @@ void sched_run_slice(Scheduler *s, Process *p) {
     while (p) {
         p->scheduler = s;
         p->reductions = left;
-        RunOutcome outcome = step(p);
+        RunOutcome outcome = profiled_step(s, p);
         int32_t used = left - p->reductions;
         p->reductions_total += (uint64_t)used;
-        s->woken_used += used;
+        if (!s->runs_expired) s->woken_used += used;
         s->reductions += (uint64_t)used;
         left = p->reductions - 1; /* a switch is not free */
         bool again = settle(s, p, outcome, s->handoff != NULL);

@@ -6,6 +6,7 @@
 #include "vm/alloc.h"
 #include "vm/error.h"
 #include "vm/io.h"
+#include "vm/profile.h"
 #include "vm/tracing.h"
 #include "vm/vm.h"
 #include "vm/workspace.h"
@@ -36,6 +37,7 @@ BtVm *vm_new(const VmConfig *config) {
         config->stack_limit_words ? config->stack_limit_words : DEFAULT_STACK_LIMIT_WORDS;
     vm->memory_limit_bytes = config->memory_limit_bytes;
     vm->mailbox_limit = config->mailbox_limit;
+    if (config->profile) vm->profile = profile_new();
     vm->no_tail_calls = config->no_tail_calls;
     vm->seeded = config->seeded;
     vm->seed = config->seed;
@@ -58,6 +60,7 @@ void vm_free(BtVm *vm) {
     sched_shutdown(vm);
     io_free(vm);
     tracing_free(vm);
+    profile_free(vm->profile);
     workspace_free(vm);
     if (vm->classes) class_table_free(vm);
     if (vm->symbols) symbols_free(vm->symbols);

@@ -16,6 +16,7 @@ struct BtVm {
     Schedulers *schedulers;
     IoThread *io;
     Tracing *tracing;
+    struct Profile *profile; /* NULL: nobody asked for one */
     CompileService compiler;
     Value *error_kinds; /* symbols by ErrorKind */
     uint32_t max_symbols;
@@ -45,6 +46,7 @@ typedef struct VmConfig {
     uint64_t seed;
     size_t heap_limit_words, stack_limit_words, memory_limit_bytes;
     uint32_t mailbox_limit;
+    bool profile;
     void (*out)(void *context, const char *bytes, size_t length);
     void (*log)(void *context, const char *bytes, size_t length);
     void *io_context;

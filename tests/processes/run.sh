@@ -63,6 +63,35 @@ Console printLine: ((hogs collect: [:each | each small]) printString)'
 expect "who asks for much beyond the memory limit fails, the others go on" 0 '^true~#\(#small, #small, #small, #small\)~$' \
     'ran into a limit in grow:: The virtual machine' "$binary" run --memory-limit 600000000 "$work/grow.bt"
 
+# ---- fairness ----
+
+program fair.bt 'Object subclass: Hogs
+  class sealed sorting: list => [true] whileTrue: [list sort]
+  class sealed printing: x => [true] whileTrue: [x printString]
+  class sealed multiplying: x => [true] whileTrue: [x * x]
+Actor subclass: Echo
+  echo => 1
+list := (1 to: 100000) asList reversed
+big := 7 ** 20000
+3 timesRepeat: [
+  VmProcess start: [Hogs sorting: list]
+  VmProcess start: [Hogs printing: big]
+  VmProcess start: [Hogs multiplying: big]]
+e := Echo spawn
+start := Time nowMs
+30 timesRepeat: [
+  Timer sleep: 1
+  e echo]
+Console printLine: (Time nowMs - start < 20000) printString'
+expect "who runs long primitives pays for them and starves nobody" 0 '^true~$' '' timeout 60 "$binary" run "$work/fair.bt"
+
+program idle.bt 'Timer sleep: 1000
+Console printLine: "slept"'
+before=$(awk '{print $16 + $17}' /proc/$$/stat)
+"$binary" run "$work/idle.bt" >"$work/out"
+used=$(($(awk '{print $16 + $17}' /proc/$$/stat) - before))
+verdict "an idle VM uses no processor: $used ticks" $([ "$used" -lt 20 ] && echo 1 || echo 0)
+
 # ---- crash reports ----
 
 program crash.bt 'Actor subclass: Till

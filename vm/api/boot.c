@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "compiler/uses.h"
 #include "vm/api/api_internal.h"
+#include "vm/profile.h"
 
 extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
 
@@ -58,6 +59,7 @@ bt_vm *bt_vm_new(const bt_config *config) {
                      .stack_limit_words = config->stack_limit_bytes / sizeof(Value),
                      .memory_limit_bytes = config->memory_limit_bytes,
                      .mailbox_limit = config->mailbox_limit,
+                     .profile = config->profile != 0,
                      .out = config->output       ? config->output
                             : config->use_stdout ? write_stdout
                                                  : discard,
@@ -77,6 +79,11 @@ void bt_vm_free(bt_vm *vm) {
     if (!vm) return;
     if (vm->core) vm_free(vm->core);
     mem_free(vm);
+}
+
+void bt_vm_profile(bt_vm *vm, void (*line)(void *context, const char *stack, uint64_t microseconds),
+                   void *context) {
+    if (vm && line && vm->core->profile) (void)profile_each(vm->core->profile, line, context);
 }
 
 int bt_vm_is_seeded(const bt_vm *vm) { return vm->core->seeded; }

@@ -20,6 +20,7 @@ typedef struct {
     uint64_t seed;
     size_t heap_limit_bytes, stack_limit_bytes, memory_limit_bytes;
     uint32_t mailbox_limit;
+    const char *profile_path; /* not an option: where to write a profile when the VM stops; NULL: none */
     void (*log)(void *context, const char *bytes, size_t length); /* not an option: log lines; NULL: stderr */
     Signals *signals; /* not an option: who stops the VM of this command; NULL: nobody */
 } CommonOptions;
@@ -42,6 +43,8 @@ typedef struct {
 #include "vm/cli/commands.def"
 #undef COMMAND
 
+/* command_profile.c: folded stacks to the file, a summary to stderr. */
+void write_profile(bt_vm *vm, const char *path);
 /* "Error: ..." on stderr; answers 1. */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -105,6 +105,7 @@ bt_vm *start_vm_writing(const CommonOptions *o,
                         .mailbox_limit = o->mailbox_limit,
                         .no_tail_calls = o->no_tail_calls,
                         .log = o->log,
+                        .profile = o->profile_path != NULL,
                         .output = output,
                         .context = context,
                         .use_stdout = !output};
@@ -116,6 +117,7 @@ bt_vm *start_vm_writing(const CommonOptions *o,
 
 void stop_vm(const CommonOptions *o, bt_vm *vm) {
     signals_watch(o->signals, NULL);
+    if (vm && o->profile_path) write_profile(vm, o->profile_path);
     bt_vm_free(vm);
 }
 

@@ -53,6 +53,7 @@ typedef struct bt_config {
     void *context;
     int use_stdout;
     size_t memory_limit_bytes; /* resident set of the process, 0: none; who asks for much beyond it fails */
+    int profile;               /* non-zero: bt_vm_profile has something to tell */
     uint32_t mailbox_limit;    /* messages that may wait for one process, 0: none; more end it */
 } bt_config;
 
@@ -65,6 +66,10 @@ BT_API void bt_vm_free(bt_vm *vm);
 /* Stops all processes for good, as if a program had said `Program exit: status`: evaluations under way, and
  * all later ones, answer BT_EXIT. From any thread; does not wait. NULL is ignored. */
 BT_API void bt_vm_stop(bt_vm *vm, int status);
+/* Where the time of its processes went so far, with bt_config.profile: each stack of methods, outermost
+ * first, parts joined by `;`, with its microseconds. The call-back must not call the library. Any thread. */
+BT_API void bt_vm_profile(bt_vm *vm, void (*line)(void *context, const char *stack, uint64_t microseconds),
+                          void *context);
 /* Whether it runs in deterministic mode (bt_config.seeded). */
 BT_API int bt_vm_is_seeded(const bt_vm *vm);
 

@@ -35,7 +35,7 @@ static inline void buffer_fill(Value *items, Value list) {
 void values_sort(Process *p, Value *values, Value *scratch, size_t count);
 /* Reductions for work on n elements. */
 static inline void charge_elements(Process *p, size_t n) {
-    (void)process_charge(p, n > 1000000 ? 62500 : (uint32_t)(n >> 4));
+    (void)process_charge(p, n > 100000000 ? 25000000 : (uint32_t)(n >> 2));
 }
 
 #endif
