@@ -248,6 +248,8 @@ IrStmt *ir_stmt_add(IrUnit *unit, IrFrame *frame, IrStmtKind kind, Span span);
 
 /* ir/ir_print.c, ir/ir_parse.c: text form; ir_parse(ir_print(u)) equals u. */
 char *ir_print(const IrUnit *unit);
+/* For a reader: with the lines of the source between the statements that come from them. */
+char *ir_print_with_source(const IrUnit *unit, SourceFile *source);
 IrUnit *ir_parse(const char *text, size_t length, DiagList *diags);
 
 /* ir/ir_verify.c: up to 20 findings appended to diags (category internal_verifier); true if none. One linear

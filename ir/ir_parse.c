@@ -463,6 +463,16 @@ static uint32_t given(Parser *p, const char *word, uint32_t otherwise) {
     return take(p, word) ? number(p) : otherwise;
 }
 
+/* Words, or one number. */
+static uint8_t flags(Parser *p) {
+    skip(p, false);
+    if (is_digit(peek(p))) return (uint8_t)number(p);
+    uint8_t set = 0;
+    for (unsigned bit = 0; bit < 8; bit++)
+        if (take(p, IR_FLAGS[bit])) set |= (uint8_t)(1u << bit);
+    return set;
+}
+
 static void function_head(Parser *p) {
     IrFunction *fn = p->fn;
     fn->name = quoted(p).bytes;
@@ -472,7 +482,7 @@ static void function_head(Parser *p) {
     fn->home_kind = fn->kind;
     if (take(p, "home"))
         fn->home_kind = (BcFnKind)name_in(p, IR_FN_KINDS, FN_BLOCK + 1, "the kind of the home");
-    fn->flags = (uint8_t)given(p, "flags", 0);
+    if (take(p, "flags")) fn->flags = flags(p);
     fn->param_count = given(p, "params", 0);
     fn->temp_count = given(p, "temps", BC_NONE);
     fn->construct_count = given(p, "constructs", BC_NONE);

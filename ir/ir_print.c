@@ -17,7 +17,8 @@
  *
  * Locals are named; one whose name is not its own (an earlier local has it, or it is no identifier) is
  * written with its number, as count.3@2. Constants stand where they are used. Positions in the source are not
- * part of the text, but for those of functions. `;` begins a comment. */
+ * part of the text, but for those of functions. `;` begins a comment; ir_print_with_source writes classes,
+ * numbers of functions and lines of the source as comments, and leaves out the list of constants. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ typedef struct {
     const IrUnit *unit;
     const IrFunction *fn;
     uint32_t depth;
+    SourceFile *source; /* NULL: exactly what reads back, and nothing else */
+    uint32_t line;      /* of the source that was shown last */
 } Printer;
 
 static void put(const Printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -221,6 +224,21 @@ static void put_stmt(const Printer *p, const IrStmt *s) {
     }
 }
 
+/* The line of the source that a statement comes from, where it is another than that of the statement before.
+ */
+static void put_source_line(Printer *p, Span span) {
+    if (!p->source || span.start >= p->source->length) return;
+    uint32_t line = source_position(p->source, span.start).line;
+    if (line == p->line) return;
+    p->line = line;
+    Span whole = source_line(p->source, line);
+    const char *text = p->source->text + whole.start;
+    uint32_t length = whole.end - whole.start;
+    while (length && (*text == ' ' || *text == '\t')) text++, length--;
+    indent(p);
+    put(p, "; %" PRIu32 "| %.*s\n", line, (int)length, text);
+}
+
 static void put_frame(Printer *p, const IrFrame *frame) {
     indent(p);
     put(p, "%s", frame->kind < FRAME_KIND_COUNT ? IR_FRAME_NAMES[frame->kind] : "?");
@@ -229,6 +247,7 @@ static void put_frame(Printer *p, const IrFrame *frame) {
     p->depth++;
     for (uint32_t i = 0; i < frame->stmt_count; i++) {
         const IrStmt *s = frame->stmts[i];
+        put_source_line(p, s->span);
         indent(p);
         put_stmt(p, s);
         put(p, s->kind == STMT_CONSTRUCT ? " {\n" : "\n");
@@ -318,12 +337,16 @@ static void put_function(Printer *p) {
         put(p, " in ");
         put_quoted(p, fn->class_name, strlen(fn->class_name));
     }
-    put(p,
-        "%s %s home %s flags %u params %" PRIu32 " temps %" PRIu32 " constructs %" PRIu32 " carriers %" PRIu32
-        " span %" PRIu32 " %" PRIu32 "\n",
-        fn->class_side ? " class" : "", fn->kind <= FN_BLOCK ? IR_FN_KINDS[fn->kind] : "?",
-        fn->home_kind <= FN_BLOCK ? IR_FN_KINDS[fn->home_kind] : "?", fn->flags, fn->param_count,
-        fn->temp_count, fn->construct_count, fn->carrier_count, fn->span.start, fn->span.end);
+    put(p, "%s %s", fn->class_side ? " class" : "", fn->kind <= FN_BLOCK ? IR_FN_KINDS[fn->kind] : "?");
+    if (fn->home_kind != fn->kind)
+        put(p, " home %s", fn->home_kind <= FN_BLOCK ? IR_FN_KINDS[fn->home_kind] : "?");
+    if (fn->flags) put(p, " flags");
+    for (unsigned bit = 0; bit < 8; bit++)
+        if (fn->flags >> bit & 1) put(p, " %s", IR_FLAGS[bit]);
+    if (fn->param_count) put(p, " params %" PRIu32, fn->param_count);
+    put(p, " temps %" PRIu32 " constructs %" PRIu32, fn->temp_count, fn->construct_count);
+    if (fn->carrier_count) put(p, " carriers %" PRIu32, fn->carrier_count);
+    put(p, " span %" PRIu32 " %" PRIu32 "\n", fn->span.start, fn->span.end);
     put_locals(p);
     put_captures(p, fn);
     p->depth = 1;
@@ -331,17 +354,37 @@ static void put_function(Printer *p) {
     put(p, "\n");
 }
 
-char *ir_print(const IrUnit *unit) {
+/* What a class consists of, for the reader: the text form itself knows functions only. */
+static void put_class(const Printer *p, const BcClass *c) {
+    static const char *const KINDS[] = {"Object", "Value", "Actor"};
+    put(p, "; class %.*s, superclass %.*s, kind %s\n", (int)c->name.length, c->name.bytes,
+        (int)c->superclass.length, c->superclass.bytes, c->kind <= BC_KIND_ACTOR ? KINDS[c->kind] : "?");
+    for (uint32_t i = 0; i < c->field_count; i++)
+        put(p, ";   field %.*s\n", (int)c->fields[i].name.length, c->fields[i].name.bytes);
+    for (uint32_t i = 0; i < c->class_var_count; i++)
+        put(p, ";   class variable %.*s\n", (int)c->class_vars[i].name.length, c->class_vars[i].name.bytes);
+    for (uint32_t i = 0; i < c->method_count; i++)
+        put(p, ";   &%" PRIu32 " %s%.*s\n", c->methods[i].function, c->methods[i].class_side ? "class " : "",
+            (int)c->methods[i].selector.length, c->methods[i].selector.bytes);
+}
+
+static void put_constants(const Printer *p) {
+    for (uint32_t i = 0; i < p->unit->const_count; i++) {
+        put(p, "const ");
+        put_const(p, i);
+        put(p, "\n");
+    }
+}
+
+static char *print_unit(const IrUnit *unit, SourceFile *source) {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (!out) return NULL;
-    Printer p = {.out = out, .unit = unit};
-    for (uint32_t i = 0; i < unit->const_count; i++) {
-        put(&p, "const ");
-        put_const(&p, i);
-        put(&p, "\n");
-    }
+    Printer p = {.out = out, .unit = unit, .source = source};
+    if (!source) put_constants(&p);
+    for (uint32_t i = 0; source && unit->shell && i < unit->shell->class_count; i++)
+        put_class(&p, &unit->shell->classes[i]);
     for (uint32_t i = 0; unit->shell && i < unit->shell->binding_count; i++) {
         put(&p, "binding ");
         put_quoted(&p, unit->shell->bindings[i].bytes, unit->shell->bindings[i].length);
@@ -350,6 +393,8 @@ char *ir_print(const IrUnit *unit) {
     if (unit->shell && unit->shell->script != BC_NONE) put(&p, "script &%" PRIu32 "\n", unit->shell->script);
     for (uint32_t i = 0; i < unit->function_count; i++) {
         p.fn = unit->functions[i];
+        p.line = 0;
+        if (source) put(&p, "; &%" PRIu32 "\n", i);
         put_function(&p);
     }
     bool ok = !ferror(out);
@@ -358,3 +403,6 @@ char *ir_print(const IrUnit *unit) {
     free(text);
     return NULL;
 }
+
+char *ir_print(const IrUnit *unit) { return print_unit(unit, NULL); }
+char *ir_print_with_source(const IrUnit *unit, SourceFile *source) { return print_unit(unit, source); }

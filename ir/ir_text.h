@@ -34,6 +34,8 @@ extern const IrConstructInfo IR_CONSTRUCTS[CONSTRUCT_KIND_COUNT];
 
 /* ORDER BcFnKind. */
 extern const char *const IR_FN_KINDS[FN_BLOCK + 1];
+/* By bit of FN_*. */
+extern const char *const IR_FLAGS[8];
 /* ORDER BcCaptureKind. */
 extern const char *const IR_CAPTURE_KINDS[CAP_CLASS_VAR + 1];
 /* ORDER IrLocalMode. */

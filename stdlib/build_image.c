@@ -1,6 +1,7 @@
 /* Build-time tool: compiles the library's sources, together, as one unit, and writes its image.
  *
  *   stdlib_image OUT FILE.bt...
+ *   stdlib_image --ir FILE.bt...         prints the ThreadedIr (--disasm: the bytecode) instead
  *
  * The sources are one text to the compiler (classes may stand in any order), so a diagnostic's line is mapped
  * back to its file here. */
@@ -74,6 +75,23 @@ static bool find_no_method(void *context, const char *class_name, const char *se
     return false;
 }
 
+/* The unit as text, on standard output. */
+static int print_form(const char *form, const CompileOptions *options, const Buffer *source,
+                      DiagList *diags) {
+    bool ir = strcmp(form, "--ir") == 0;
+    IrUnit *unit = ir ? compile_to_ir(options, source->bytes, source->length, diags) : NULL;
+    BcUnit *code = ir ? NULL : compile_source(options, source->bytes, source->length, diags);
+    SourceFile file;
+    bool named = source_file_init(&file, options->name, source->bytes, source->length);
+    char *text = unit && named ? ir_print_with_source(unit, &file) : code ? bc_disassemble(code) : NULL;
+    if (text) fputs(text, stdout);
+    free(text);
+    if (named) source_file_free(&file);
+    if (unit) ir_unit_free(unit);
+    if (code) bc_unit_free(code);
+    return text ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) return fprintf(stderr, "usage: stdlib_image OUT FILE.bt...\n"), 2;
     Buffer source = {0};
@@ -88,6 +106,7 @@ int main(int argc, char **argv) {
                               .world = {.find_class = find_no_class, .find_method = find_no_method}};
     DiagList diags;
     diag_list_init(&diags);
+    if (strncmp(argv[1], "--", 2) == 0) return print_form(argv[1], &options, &source, &diags);
     BcUnit *unit = compile_source(&options, source.bytes, source.length, &diags);
     report(&diags, parts, argc - 2, &source);
     if (!unit) return 1;

@@ -69,6 +69,8 @@ run_tests() {
     if [ $long = 1 ]; then kills=10000; fi
     one "release class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build/beamtalk" $kills
     one "release processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build/beamtalk"
+    one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
+    one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
     if [ $long = 1 ]; then one "release 50,000 mutants" "$cd_root/build/test_mutation" 50000 7; fi
     echo "ASan and UBSan"

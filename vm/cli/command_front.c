@@ -48,7 +48,7 @@ static int print_form(Invocation *in, char *(*render)(bt_vm *vm, const char *pat
 
 static char *render_ir(bt_vm *vm, const char *path, Source *s) {
     IrUnit *unit = front_compile_to_ir(vm, path, s->text, s->length, &s->diags);
-    char *text = unit ? ir_print(unit) : NULL;
+    char *text = unit ? ir_print_with_source(unit, &s->file) : NULL;
     ir_unit_free(unit);
     return text;
 }
