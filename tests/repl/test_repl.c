@@ -218,6 +218,10 @@ START_TEST(a_class_line_by_line) {
     SEES("..> ");
     says("  y => 2", "Told");
     shows(":help Told", "Says what it is for.");
+    pty_type(pty, "Told >> y =>\r");
+    SEES("..> ");
+    says("  3", "Told>>y");
+    says("Told new y", "3");
     leave();
 }
 END_TEST

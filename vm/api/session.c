@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "vm/api/evaluation.h"
+#include "vm/api/patches.h"
 #include "vm/api/value.h"
 #include "vm/io.h"
 #include "vm/string.h"
@@ -131,20 +132,6 @@ static bt_status compile_failure(Evaluation *e, const char *kind, const char *re
     return BT_COMPILE_ERROR;
 }
 
-/* `C >> s => ...` in a session replaces C's own method, where in a file it would only add to what C lacks. */
-static bool patch_methods(Evaluation *e) {
-    BtVm *vm = e->session->vm->core;
-    const BcUnit *bc = e->unit->bc;
-    for (uint32_t i = 0; i < bc->extension_count; i++) {
-        const BcMethod *m = &bc->extensions[i];
-        Class *c = class_by_name(vm, symbol_intern(vm, m->class_name.bytes, m->class_name.length));
-        Value selector = symbol_intern(vm, m->selector.bytes, m->selector.length);
-        if (!c || (c->flags & CLASS_STDLIB) || !class_own_method(vm, c, m->class_side, selector)) continue;
-        if (!class_install_method(vm, c, m->class_side, false, e->unit, m)) return false;
-    }
-    return true;
-}
-
 static bt_status install_input(Evaluation *e, BcUnit *bc) {
     BtVm *vm = e->session->vm->core;
     char reason[512] = "";
@@ -152,13 +139,17 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
     e->result->definitions = definition_names(bc);
     e->unit = code_link(vm, bc, !defines, reason, sizeof reason);
     if (!e->unit) return bc_unit_free(bc), compile_failure(e, "internal_verifier", reason);
+    bool file = e->options->main_process || e->options->load_only;
+    Patches *patches = file ? NULL : patches_of(vm, bc);
     if (defines && !classes_install(vm, e->unit, false, reason, sizeof reason)) {
+        patches_free(patches);
         bool shadowing = strncmp(reason, "Cannot redefine stdlib", 22) == 0;
         return compile_failure(e, shadowing ? "stdlib_shadowing" : "compile_error", reason);
     }
-    bool file = e->options->main_process || e->options->load_only;
-    if (!file && !patch_methods(e)) return BT_NO_MEMORY;
-    return BT_OK;
+    RunLimits limits = evaluation_limits(e);
+    bool installed = !patches || patches_install(vm, e->unit, &limits, patches);
+    patches_free(patches);
+    return installed ? BT_OK : BT_NO_MEMORY;
 }
 
 /* ---- running ---- */

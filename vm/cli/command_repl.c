@@ -117,11 +117,18 @@ static bool is_doc_comment(const char *line) {
     return !strncmp(line, "///", 3);
 }
 
+/* The body is still to come. */
+static bool ends_with_arrow(const char *line) {
+    size_t n = strlen(line);
+    while (n && strchr(" \t\r", line[n - 1])) n--;
+    return n >= 2 && line[n - 2] == '=' && line[n - 1] == '>';
+}
+
 /* Is the input whole, now that `line` has been added to it? What is pasted goes on as long as its lines are
  * indented. */
 static bool is_whole(Repl *r, const char *line) {
     InputState state = input_state(r->input, r->length);
-    if (state == INPUT_INCOMPLETE || is_doc_comment(line)) return false;
+    if (state == INPUT_INCOMPLETE || is_doc_comment(line) || ends_with_arrow(line)) return false;
     if (line_editor_more_indented(r->editor)) return false;
     return state == INPUT_COMPLETE || is_blank(line);
 }

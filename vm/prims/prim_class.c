@@ -235,8 +235,12 @@ PRIM(prim_class_set_method_doc) {
 
 PRIM(prim_class_source_file) {
     DESCRIBED(c, "sourceFile");
-    if ((c->flags & CLASS_STDLIB) || !c->unit) return *result = V_NIL, PRIM_OK;
-    return text_or_nil(p, c->unit->bc->name.bytes, c->unit->bc->name.length, result);
+    const BcText *name = c->unit ? &c->unit->bc->name : NULL;
+    *result = V_NIL; /* typed in, or made by a builder */
+    if ((c->flags & CLASS_STDLIB) || !name || name->length < 4 ||
+        memcmp(name->bytes + name->length - 3, ".bt", 3))
+        return PRIM_OK;
+    return text_or_nil(p, name->bytes, name->length, result);
 }
 
 PRIM(prim_class_remove_selector) {
@@ -248,7 +252,8 @@ PRIM(prim_class_remove_selector) {
         snprintf(text, sizeof text, "%s does not define #%s locally (or as an extension)",
                  symbol_text(p->vm, c->name, NULL), symbol_text(p->vm, args[1], NULL));
         return error_raise(p, ERR_selector_not_found, c->name, selector, text,
-                           "Use includesSelector: or whichClassIncludesSelector: to find where it is defined",
+                           "Use includesSelector: or whichClassIncludesSelector: to check first, or "
+                           "removeSelector:ifAbsent: to supply a fallback.",
                            V_NIL);
     }
     *result = args[0];
