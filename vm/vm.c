@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "vm/alloc.h"
 #include "vm/error.h"
+#include "vm/host.h"
 #include "vm/io.h"
 #include "vm/profile.h"
 #include "vm/tracing.h"
@@ -47,7 +48,7 @@ BtVm *vm_new(const VmConfig *config) {
     read_stress_switches(vm);
     vm->symbols = symbols_new();
     bool whole = vm->symbols && error_kinds_init(vm) && class_table_new(vm) && workspace_new(vm) &&
-                 tracing_new(vm) && io_new(vm) &&
+                 tracing_new(vm) && io_new(vm) && host_new(vm) &&
                  sched_init(vm, config->schedulers, config->seeded, config->seed);
     if (!whole) return vm_free(vm), NULL;
     return vm;
@@ -62,6 +63,7 @@ void vm_free(BtVm *vm) {
     tracing_free(vm);
     profile_free(vm->profile);
     workspace_free(vm);
+    host_free(vm);
     if (vm->classes) class_table_free(vm);
     if (vm->symbols) symbols_free(vm->symbols);
     mem_free(vm->error_kinds);

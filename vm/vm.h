@@ -15,6 +15,7 @@ struct BtVm {
     ClassTable *classes;
     Schedulers *schedulers;
     IoThread *io;
+    struct HostTable *host; /* vm/host.h */
     Tracing *tracing;
     struct Profile *profile; /* NULL: nobody asked for one */
     CompileService compiler;

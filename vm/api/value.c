@@ -115,11 +115,14 @@ static bool bignum_int64(Value v, int64_t *out) {
     return true;
 }
 
+bool integer_fits_int64(Value v, int64_t *out) {
+    if (value_is_bignum(v)) return bignum_int64(v, out);
+    if (value_is_int(v)) *out = value_to_int(v);
+    return value_is_int(v);
+}
+
 bt_status bt_value_int64(const bt_value *h, int64_t *out) {
-    if (!h || !out || !number_is_integer(h->value)) return BT_MISUSE;
-    if (!value_is_int(h->value)) return bignum_int64(h->value, out) ? BT_OK : BT_MISUSE;
-    *out = value_to_int(h->value);
-    return BT_OK;
+    return h && out && integer_fits_int64(h->value, out) ? BT_OK : BT_MISUSE;
 }
 
 bt_status bt_value_double(const bt_value *h, double *out) {

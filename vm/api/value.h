@@ -26,6 +26,8 @@ bt_value *handle_on(bt_vm *vm, SharedTerm *term, Value value);
 typedef struct Process Process;
 void scratch_open(BtVm *vm, Process *p);
 void scratch_close(Process *p);
+/* Is it an Integer within the range? Sets *out. */
+bool integer_fits_int64(Value v, int64_t *out);
 static inline Value handle_value(const bt_value *h) { return h ? h->value : V_NIL; }
 
 #endif

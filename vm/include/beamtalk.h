@@ -222,6 +222,51 @@ BT_API bt_status bt_send(bt_session *session, const bt_value *receiver, const ch
 BT_API bt_status bt_cast(bt_vm *vm, const bt_value *actor, const char *selector, bt_value *const *arguments,
                          size_t count);
 
+/* ---- functions of the host ----
+ *
+ * A host class is a sealed class whose class methods are C functions. A function runs on the thread of the
+ * process that called it and should return soon; it must not wait for an evaluation or a send of its own VM.
+ * It answers nil unless it says something else; what it says last counts. A bt_call is good until the
+ * function returns. Blocks are called after that: in the process that called the function, where they are at
+ * home. */
+typedef struct bt_call bt_call;
+typedef struct bt_completion bt_completion;
+
+typedef void (*bt_function)(bt_call *call, void *context);
+typedef struct bt_method {
+    const char *selector; /* unary or keywords */
+    bt_function function;
+    void *context; /* handed to the function; must live as long as the VM */
+} bt_method;
+/* Defines the class. BT_MISUSE: a name or selector is none. BT_COMPILE_ERROR: the class exists already. */
+BT_API bt_status bt_vm_define_class(bt_vm *vm, const char *name, const bt_method *methods, size_t count);
+
+BT_API bt_vm *bt_call_vm(const bt_call *call);
+BT_API size_t bt_call_count(const bt_call *call);
+/* Argument by 0-based index: a handle for the caller (NULL: no such, or no memory), or its content straight
+ * away, as bt_value_int64 and bt_value_double have it. */
+BT_API bt_value *bt_call_argument(const bt_call *call, size_t index);
+BT_API bt_status bt_call_int64(const bt_call *call, size_t index, int64_t *out);
+BT_API bt_status bt_call_double(const bt_call *call, size_t index, double *out);
+
+BT_API void bt_call_answer(bt_call *call, const bt_value *value); /* keeps a count of its own until then */
+BT_API void bt_call_answer_int64(bt_call *call, int64_t integer);
+BT_API void bt_call_answer_double(bt_call *call, double number);
+/* The caller gets an error of this kind, e.g. "type_error". hint may be NULL. The texts are copied. */
+BT_API void bt_call_raise(bt_call *call, const char *kind, const char *message, const char *hint);
+/* Calls a block with these arguments, then the continuation with its answer; that may answer, raise or call
+ * again. If the block does not answer (it raises, leaves by ^, its process ends), the continuation does not
+ * run. release(state), which may be NULL, is called once, when nothing needs the state any more. */
+typedef void (*bt_continuation)(bt_call *call, const bt_value *answer, void *state);
+BT_API void bt_call_block(bt_call *call, const bt_value *block, bt_value *const *arguments, size_t count,
+                          bt_continuation continuation, void *state, void (*release)(void *state));
+/* The answer comes later, by one of bt_complete and bt_complete_error, from any thread, once, and before the
+ * VM is freed; the calling process waits meanwhile, and no thread does. NULL: no memory, the call raises. */
+BT_API bt_completion *bt_call_later(bt_call *call);
+BT_API void bt_complete(bt_completion *completion, const bt_value *value); /* NULL: nil */
+BT_API void bt_complete_error(bt_completion *completion, const char *kind, const char *message,
+                              const char *hint);
+
 #ifdef __cplusplus
 }
 #endif
