@@ -3,6 +3,7 @@
  *
  *   on:do:    SNAPSHOT s; shadows; [body; shadows home]; JUMP done
  *             handler: RESTORE s; EXCMATCH; JFALSE other; handler; JUMP done; other: RERAISE; done:
+ *             inside an ensure: also, for a ^ through it:  PENDING p; shadows home; RESUME p
  *   ensure:   SNAPSHOT s; shadows; [body; shadows home; NOPENDING p; JUMP common]
  *             entry: PENDING p; JPENDERR p error; shadows home; JUMP common; error: RESTORE2 s
  *             common: cleanup; RESUME p */
@@ -128,6 +129,19 @@ static void code_handler(Emit *e, const IrStmt *s, BcRegion *region, uint32_t sn
     temp_free(e, s->exception);
 }
 
+/* A ^ that leaves the body on its way to a cleanup further out takes the newest versions along. */
+static void code_leaving(Emit *e, const Region *r, uint32_t end) {
+    if (!GROW(e, e->region_table, e->region_capacity, e->region_count + 1)) return;
+    e->region_table[e->region_count++] =
+        (BcRegion){.start = r->start, .end = end, .handler = e->code_count, .kind = BC_ENSURE};
+    uint32_t pending = reg_alloc_row(e, 4);
+    e->reachable = true;
+    code_imm(e, OP_PENDING, 0, pending, 0);
+    shadows_home(e, r);
+    code_imm(e, OP_RESUME, 0, pending, 0);
+    reg_free_row(e, pending, 4);
+}
+
 void code_ondo(Emit *e, const IrStmt *s, Dest dest) {
     Dest inner = answer_open(e, dest);
     bool move = rebinds_follow(e);
@@ -138,8 +152,15 @@ void code_ondo(Emit *e, const IrStmt *s, Dest dest) {
     if (move && dest.kind != DEST_RETURN) shadows_home(e, &r);
     code_jump(e, OP_JUMP, 0, done);
     BcRegion *region = region_close(e, &r, BC_CATCH);
-    shadows_free(e, &r);
+    uint32_t end = region ? region->end : 0;
+    bool to_cleanup = e->ensures && e->saved_count > r.shadows;
+    if (!to_cleanup) shadows_free(e, &r);
     code_handler(e, s, region, r.snapshot, inner);
+    if (to_cleanup) {
+        code_jump(e, OP_JUMP, 0, done);
+        code_leaving(e, &r, end);
+        shadows_free(e, &r);
+    }
     label_bind(e, done);
     answer_close(e, inner, dest);
 }

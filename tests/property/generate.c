@@ -209,7 +209,7 @@ static Node *closure(Gen *g, const char *params, Destination to, int depth) {
     bool no_state = g->no_state_writes;
     bool actor = g->program->context == CTX_ACTOR;
     g->force = -1;
-    bool writes = actor || chance(g, 8);
+    bool writes = actor || chance(g, 6);
     if (!writes) g->write_floor = g->visible_count;
     if (actor && to != TO_SELF && !chance(g, 2)) g->no_state_writes = true;
     Node *node = block(g, params, 'i', depth < 3 ? depth : 3);
@@ -321,15 +321,32 @@ static Node *handler(Gen *g, const char *params, int depth) {
     return node;
 }
 
-static Node *construct_kid(Gen *g, char what, int depth) {
+/* The receiver that makes the construct under way run the block that is to be left. */
+static Node *decisive(Gen *g, int shape) {
+    switch (shape) {
+    case SHAPE_IF_FALSE:
+    case SHAPE_OR: return leaf(g, N_BOOL, 0);
+    case SHAPE_IF_NIL: return leaf(g, N_NIL, 0);
+    case SHAPE_IF_NOT_NIL:
+    case SHAPE_IF_NOT_NIL_0: return literal_int(g);
+    case SHAPE_IF_NIL_NOT_NIL:
+    case SHAPE_IF_NOT_NIL_NIL: return chance(g, 50) ? leaf(g, N_NIL, 0) : literal_int(g);
+    case SHAPE_IF_TRUE_FALSE: return leaf(g, N_BOOL, below(g, 2));
+    default: return leaf(g, N_BOOL, 1);
+    }
+}
+
+static Node *construct_kid(Gen *g, int shape, char what, int depth) {
     switch (what) {
     case 'i': return gen(g, 'i', depth);
-    case 'b': return g->force > 0 ? leaf(g, N_BOOL, below(g, 2)) : gen(g, 'b', depth);
+    case 'b': return g->force > 0 ? decisive(g, shape) : gen(g, 'b', depth);
     case 's':
         return chance(g, 80) ? leaf(g, N_INT, g->force > 0 ? 2 : below(g, 4))
                              : gen(g, 'l', depth > 1 ? 1 : 0);
     case 'k': return leaf(g, N_INT, 1 + below(g, 2));
-    case 'm': return chance(g, 40) ? leaf(g, N_NIL, 0) : gen(g, chance(g, 30) ? '?' : 'i', depth);
+    case 'm':
+        if (g->force > 0) return decisive(g, shape);
+        return chance(g, 40) ? leaf(g, N_NIL, 0) : gen(g, chance(g, 30) ? '?' : 'i', depth);
     case 'l': return gen(g, 'l', depth);
     case 'd': return gen(g, 'd', depth);
     case 'y': return leaf(g, N_SYM, g->force > 0 ? 1 : below(g, 2));
@@ -390,7 +407,7 @@ static Node *construct(Gen *g, int shape, int depth) {
     Node *node = node_new(g->pool, N_CONSTRUCT, 0);
     node->op = (uint8_t)shape;
     for (; *kids; kids++) {
-        Node *kid = construct_kid(g, *kids, depth - 1);
+        Node *kid = construct_kid(g, shape, *kids, depth - 1);
         if (!kid) return leaf(g, N_INT, 1);
         kid = fix_count(g, kid, *kids);
         if (kid->kind == N_BLOCK && *kids != 'S' && chance(g, 55)) write_first(g, kid);
@@ -596,11 +613,8 @@ static Node *helper_send(Gen *g, int depth) {
     return literal_int(g);
 }
 
-static Node *method_send(Gen *g, int depth) {
-    if (!in_methods(g) || g->method + 1 >= PROG_METHODS) return NULL;
-    int index = g->method + 1 + below(g, PROG_METHODS - g->method - 1);
+static Node *send_to_method(Gen *g, int index, int depth) {
     const Method *m = &g->program->methods[index];
-    if (!m->body) return NULL;
     Node *node = leaf(g, N_METHOD, index);
     for (int i = 0; i < m->param_count; i++) {
         bool takes_block = i == 0 && g->method_takes_block[index];
@@ -611,6 +625,12 @@ static Node *method_send(Gen *g, int depth) {
                                                 : gen(g, 'i', depth - 1));
     }
     return node;
+}
+
+static Node *method_send(Gen *g, int depth) {
+    if (!in_methods(g) || g->method + 1 >= PROG_METHODS) return NULL;
+    int index = g->method + 1 + below(g, PROG_METHODS - g->method - 1);
+    return g->program->methods[index].body ? send_to_method(g, index, depth) : NULL;
 }
 
 static Node *block_call(Gen *g, int depth) {
@@ -667,7 +687,7 @@ static Node *boolean(Gen *g, int depth) {
 
 static Node *list(Gen *g, int depth) {
     int shape;
-    if (depth > 0 && g->budget > 0 && chance(g, 25) && (shape = shape_of_kind(g, 'l')) >= 0)
+    if (depth > 0 && g->budget > 0 && g->force <= 0 && chance(g, 25) && (shape = shape_of_kind(g, 'l')) >= 0)
         return construct(g, shape, depth);
     Node *node = node_new(g->pool, N_LIST, 0);
     int count = g->force > 0 ? 2 : chance(g, 10) ? 0 : 1 + below(g, 3);
@@ -779,22 +799,24 @@ static void end_method(Gen *g) {
     if (g->var_count > g->program->var_count) g->program->var_count = g->var_count;
 }
 
-static void callee(Gen *g, int index) {
+/* A method of one focus, reached for certain, and some more. */
+static void callee(Gen *g, int index, Focus focus) {
     Method *m = &g->program->methods[index];
-    begin_method(g, index, 10 + below(g, 15));
+    begin_method(g, index, 8 + below(g, 12));
     m->param_count = 1 + below(g, 2);
-    g->method_takes_block[index] = chance(g, 50);
+    g->method_takes_block[index] = chance(g, 40);
     for (int i = 0; i < m->param_count; i++)
         m->params[i] = (int16_t)fresh(g, i == 0 && g->method_takes_block[index] ? 'B' : 'i', false);
     Node *seq = node_new(g->pool, N_SEQ, 0);
     int var = fresh(g, 'i', true);
     node_append(g->pool, seq, set_variable(g, var, literal_int(g)));
-    for (int count = below(g, 2); count > 0; count--) add_statement(g, seq, 3);
-    g->budget = 12;
-    int position = chance(g, 40) ? POS_METHOD_END : chance(g, 40) ? POS_RETURNED : below(g, POS_COUNT);
-    int outcome = below(g, 7);
-    add_made(g, seq, (Wanted){any_shape(g), position, outcome < OUTCOME_COUNT ? outcome : OUTCOME_LEFT}, 3);
-    if (position != POS_METHOD_END && position != POS_RETURNED) add_value(g, seq, 'i', 2);
+    if (chance(g, 15)) add_statement(g, seq, 2);
+    add_made(g, seq, (Wanted){focus.shape, focus.position, focus.outcome}, 3);
+    if (focus.position != POS_METHOD_END && focus.position != POS_RETURNED) {
+        if (chance(g, 30)) add_statement(g, seq, 3);
+        Wanted last = {any_shape(g), chance(g, 60) ? POS_METHOD_END : POS_RETURNED, below(g, OUTCOME_COUNT)};
+        chance(g, 60) ? add_made(g, seq, last, 2) : add_value(g, seq, 'i', 2);
+    }
     m->body = seq;
     end_method(g);
 }
@@ -812,13 +834,12 @@ static void add_guarded(Gen *g, Node *seq) {
     append_made(g, seq, make_guarded, &wanted, 4);
 }
 
+/* A call of a method of the program, mostly where an error of it is caught. */
 static Node *make_method_send(Gen *g, const void *what, int depth) {
-    (void)what;
-    Node *send = method_send(g, depth);
-    if (!send) return integer_leaf(g);
-    if (chance(g, 60))
-        send = node_with(g->pool, N_CONSTRUCT, SHAPE_ON_DO_0, 3, wrap_block(g, send), error_class(g),
-                         block(g, "", 'i', 0));
+    Node *send = send_to_method(g, *(const int *)what, depth);
+    if (chance(g, 97))
+        send = node_with(g->pool, N_CONSTRUCT, SHAPE_ON_DO_0, 3, wrap_block(g, send),
+                         node_with(g->pool, N_CLASS, CLASS_ERROR, 0), block(g, "", 'i', 0));
     int var = fresh(g, '?', true);
     return var >= 0 ? set_variable(g, var, send) : send;
 }
@@ -836,14 +857,13 @@ static void entry(Gen *g, Focus focus) {
     Node *seq = node_new(g->pool, N_SEQ, 0);
     begin_method(g, 0, 30 + below(g, 90));
     add_initial(g, seq);
-    int count = 1 + below(g, 4), before = below(g, 2);
-    while (before-- > 0) add_statement(g, seq, 2 + below(g, 4));
+    int count = 1 + below(g, 4);
+    for (int i = 1; i < PROG_METHODS; i++)
+        if (g->program->methods[i].body) append_made(g, seq, make_method_send, &i, chance(g, 80) ? 0 : 2);
     for (int i = 1 + below(g, 4); i > 0; i--) {
         g->budget = g->budget > 12 ? g->budget : 12;
         add_guarded(g, seq);
     }
-    for (int i = in_methods(g) ? 3 + below(g, 5) : 0; i > 0; i--)
-        append_made(g, seq, make_method_send, NULL, 2);
     g->budget = g->budget > 20 ? g->budget : 20;
     if (focus.position != POS_METHOD_END) add_focus(g, seq, focus);
     while (count-- > 0) add_statement(g, seq, 2 + below(g, 5));
@@ -859,25 +879,64 @@ static void entry(Gen *g, Focus focus) {
     end_method(g);
 }
 
-Program generate(Pool *pool, uint64_t seed, Focus focus) {
+enum { CELLS = SHAPES_ALL * POS_COUNT * OUTCOME_COUNT };
+
+static Focus focus_of_cell(uint64_t cell) {
+    Focus focus = {
+        .context = -1, .shape = (int)(cell % SHAPES_ALL), .position = (int)(cell / SHAPES_ALL % POS_COUNT)};
+    focus.outcome = (int)(cell / SHAPES_ALL / POS_COUNT % OUTCOME_COUNT);
+    return focus;
+}
+
+static Program program_new(Gen *g, Pool *pool, uint64_t seed, Focus focus) {
     Program program = {.pool = pool};
-    Gen g = {.pool = pool, .program = &program, .random = seed, .force = -1};
-    program.context = focus.context >= 0 ? (Context)focus.context : (Context)below(&g, CTX_COUNT);
+    *g = (Gen){.pool = pool, .random = seed, .force = -1};
+    program.context = focus.context >= 0 ? (Context)focus.context : (Context)below(g, CTX_COUNT);
+    return program;
+}
+
+Program generate(Pool *pool, uint64_t seed, Focus focus) {
+    Gen g;
+    Program program = program_new(&g, pool, seed, focus);
+    g.program = &program;
     if (in_methods(&g))
         for (int i = PROG_METHODS - 1; i > 0; i--)
-            if (chance(&g, 85)) callee(&g, i);
+            if (chance(&g, 60)) callee(&g, i, focus_of_cell(next(&g) % CELLS));
     entry(&g, focus);
     return program;
 }
 
+/* The constructs x positions x outcomes come up in turn, one a method, in the contexts that have such. */
 Program generate_indexed(Pool *pool, uint64_t seed, uint64_t index) {
-    enum { CELLS = SHAPES_ALL * POS_COUNT * OUTCOME_COUNT };
-    uint64_t cell = index % CELLS;
-    Focus focus = {.context = (int)(index / CELLS % CTX_COUNT), .shape = (int)(cell % SHAPES_ALL)};
-    /* neighbouring indices differ in everything, so that a short run sees a bit of all */
-    focus.context = (int)((index * 7 + index / CTX_COUNT) % CTX_COUNT);
-    focus.position = (int)(cell / SHAPES_ALL % POS_COUNT);
-    if (focus.position == POS_STATE_WRITE) focus.context = focus.context & 1 ? CTX_ACTOR : CTX_CLASS;
-    focus.outcome = (int)((index + cell / SHAPES_ALL) % OUTCOME_COUNT);
-    return generate(pool, seed * UINT64_C(1000003) + index, focus);
+    uint64_t cell = index * PROG_METHODS * 1009 % CELLS; /* 1009: neighbours differ in everything */
+    Focus focus = focus_of_cell(cell);
+    /* Every cell in every context; fewer scripts, they have no methods. */
+    focus.context = (int)((index + index / (CELLS / PROG_METHODS)) % 7 / 2);
+    Gen g;
+    Program program = program_new(&g, pool, seed * UINT64_C(1000003) + index, focus);
+    g.program = &program;
+    for (int i = PROG_METHODS - 1; in_methods(&g) && i > 0; i--) {
+        Focus own = focus_of_cell((cell + (uint64_t)i * 1009) % CELLS);
+        if (own.position == POS_STATE_WRITE && !has_state(&g)) own.position = POS_RETURNED;
+        if (own.position == POS_ASSIGNED && has_state(&g) && chance(&g, 40))
+            own.position = POS_STATE_WRITE; /* assigned are many anyway */
+        callee(&g, i, own);
+    }
+    entry(&g, focus);
+    return program;
+}
+
+Program generate_cell(Pool *pool, uint64_t seed, Focus cell) {
+    Gen g;
+    Program program = program_new(&g, pool, seed, cell);
+    g.program = &program;
+    begin_method(&g, 0, 10);
+    Node *seq = node_new(pool, N_SEQ, 0);
+    add_initial(&g, seq);
+    if (cell.position == POS_STATE_WRITE && !has_state(&g)) return program;
+    add_made(&g, seq, (Wanted){cell.shape, cell.position, cell.outcome}, 2);
+    if (cell.position != POS_METHOD_END) node_append(pool, seq, summary(&g));
+    program.methods[0].body = seq;
+    end_method(&g);
+    return program;
 }

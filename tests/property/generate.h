@@ -13,7 +13,8 @@ typedef struct {
 Program generate(Pool *pool, uint64_t seed, Focus focus);
 /* The program of an index: every construct x position x outcome x context comes up in turn. */
 Program generate_indexed(Pool *pool, uint64_t seed, uint64_t index);
-/* The matrix: one small program for a cell. Without a body if there is no such program. */
-Program generate_cell(Pool *pool, Focus cell);
+/* The matrix: a small program for one cell of context x construct x position x outcome. No body: there is no
+ * such program. */
+Program generate_cell(Pool *pool, uint64_t seed, Focus cell);
 
 #endif

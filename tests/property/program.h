@@ -60,7 +60,7 @@ typedef enum {
     N_SEQ         /* kids: statements */
 } NodeKind;
 
-enum { NODE_PARAMS = 3, PROG_STATES = 2, PROG_METHODS = 8, PROG_VARS = 64, PROG_INITIAL = 3 };
+enum { NODE_PARAMS = 3, PROG_STATES = 2, PROG_METHODS = 12, PROG_VARS = 64, PROG_INITIAL = 3 };
 
 /* What the rules say of a block literal; filled by rules_check. */
 typedef struct {

@@ -331,6 +331,8 @@ static Value *sequence(Run *run, Env *env, const Node *node) {
 }
 
 static Value *leave(Run *run, Env *env, const Node *node) {
+    /* Which assignments the session keeps of an input that a stored block ends is not modelled. */
+    if (run->program->context == CTX_SCRIPT && env->capture) return ref_give_up(run);
     Value *value = ref_eval(run, env, node->kids[0]);
     if (value) run->signal = (Signal){.outcome = OUTCOME_LEFT, .value = value, .home = env->home};
     return NULL;

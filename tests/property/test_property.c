@@ -15,7 +15,8 @@
 typedef struct {
     uint64_t seed;
     long count, from, only;
-    bool show, table;
+    bool show, table, matrix;
+    uint64_t schedule; /* 0: as it comes; else one scheduler that chooses by this seed */
     int max_failures;
 } Options;
 
@@ -99,46 +100,99 @@ static void print_trial(const Program *program, Spelling spelling, const Trial *
     printf("  vm:    %s%s, finals %s\n", how, text_of(&t->got.answer), text_of(&t->got.finals));
 }
 
-static void report(Subject *subject, const Program *program, Spelling spelling, const Options *o,
-                   uint64_t index) {
+static void report(Subject *subject, const Program *program, Spelling spelling, const char *which) {
     Pool pool = {0};
     Again again = {subject, spelling};
     Program smallest = shrink(&pool, program, 3000, still_fails, &again);
     Trial t;
     judge(subject, &smallest, spelling, NULL, &t);
-    printf("FAIL --seed %llu --only %llu (%s)\n", (unsigned long long)o->seed, (unsigned long long)index,
-           CONTEXT_NAMES[program->context]);
+    printf("FAIL %s (%s)\n", which, CONTEXT_NAMES[program->context]);
     print_trial(&smallest, spelling, &t);
     fflush(stdout);
     trial_free(&t);
     pool_clear(&pool);
 }
 
-/* ---- all of them ---- */
+/* ---- one program in every spelling ---- */
 
-static void one(Subject *subject, const Options *o, uint64_t index, Totals *totals) {
+static void one(Subject *subject, const Options *o, Program *program, const char *which, Totals *totals) {
+    int spellings = program->context == CTX_CLASS ? SPELL_COUNT : 1;
+    for (int i = 0; i < spellings; i++) {
+        Spelling spelling = (Spelling)i;
+        Trial t;
+        Judgement judgement = judge(subject, program, spelling, i ? NULL : &totals->coverage, &t);
+        if (o->show) print_trial(program, spelling, &t);
+        if (judgement == NO_TEST) {
+            if (t.verdict.ill_formed) printf("FAIL %s: the generator made an ill-formed program\n", which);
+            totals->unknown++;
+            totals->failed += t.verdict.ill_formed;
+        } else if (i == 0) {
+            totals->ran++;
+            totals->rejected += !rules_accept(&t.verdict);
+        }
+        trial_free(&t);
+        if (judgement == DISAGREE) {
+            totals->failed++;
+            report(subject, program, spelling, which);
+        }
+        if (judgement != AGREE) return;
+    }
+}
+
+static void one_indexed(Subject *subject, const Options *o, uint64_t index, Totals *totals) {
     Pool pool = {0};
+    char which[64];
+    snprintf(which, sizeof which, "--seed %llu --only %llu", (unsigned long long)o->seed,
+             (unsigned long long)index);
     Program program = generate_indexed(&pool, o->seed, index);
-    Spelling spelling = program.context == CTX_CLASS ? (Spelling)(index / 3 % SPELL_COUNT) : SPELL_OPEN;
-    Trial t;
-    Judgement judgement = judge(subject, &program, spelling, &totals->coverage, &t);
-    if (o->show) print_trial(&program, spelling, &t);
-    if (judgement == NO_TEST) {
-        if (t.verdict.ill_formed)
-            printf("the generator made an ill-formed program: --only %llu\n", (unsigned long long)index);
-        totals->unknown++;
-        totals->failed += t.verdict.ill_formed;
-    } else {
-        totals->ran++;
-        totals->rejected += !rules_accept(&t.verdict);
-    }
-    trial_free(&t);
-    if (judgement == DISAGREE) {
-        totals->failed++;
-        report(subject, &program, spelling, o, index);
-    }
+    one(subject, o, &program, which, totals);
     pool_clear(&pool);
 }
+
+/* ---- the matrix: every construct in every position, context and outcome ---- */
+
+enum { CELL_TRIES = 40 };
+
+/* Tries programs until one does in its cell what the cell says; false: none did. */
+static bool cell(Subject *subject, const Options *o, Focus focus, Totals *totals) {
+    char which[96];
+    snprintf(which, sizeof which, "--matrix: %s at %s, %s", shape_name(focus.shape),
+             POSITION_NAMES[focus.position], OUTCOME_NAMES[focus.outcome]);
+    static Coverage before;
+    for (uint64_t seed = 0; seed < CELL_TRIES; seed++) {
+        Pool pool = {0};
+        Program program =
+            generate_cell(&pool, seed * 7919 + (uint64_t)(focus.shape * POS_COUNT + focus.position), focus);
+        before = totals->coverage;
+        if (program.methods[0].body) one(subject, o, &program, which, totals);
+        bool none = !program.methods[0].body;
+        pool_clear(&pool);
+        const uint32_t *now = &totals->coverage.hits[focus.shape][focus.position][focus.outcome];
+        if (none || *now > before.hits[focus.shape][focus.position][focus.outcome]) return true;
+    }
+    return false;
+}
+
+static void matrix(Subject *subject, const Options *o, Totals *totals) {
+    long cells = 0, unreached = 0;
+    for (int c = 0; c < CTX_COUNT; c++)
+        for (int s = 0; s < SHAPES_ALL; s++)
+            for (int p = 0; p < POS_COUNT; p++)
+                for (int k = 0; k < OUTCOME_COUNT && totals->failed < o->max_failures; k++) {
+                    if (s == SHAPE_REPEAT && k == OUTCOME_NORMAL) continue; /* has no normal end */
+                    cells++;
+                    if (cell(subject, o, (Focus){c, s, p, k}, totals)) continue;
+                    if (o->table)
+                        printf("not reached: %s %s %s %s\n", CONTEXT_NAMES[c], shape_name(s),
+                               POSITION_NAMES[p], OUTCOME_NAMES[k]);
+                    unreached++;
+                }
+    printf("matrix: %ld cells of context x construct x position x outcome, %ld not reached\n", cells,
+           unreached);
+    if (unreached) totals->failed++;
+}
+
+/* ---- all of them ---- */
 
 static void print_table(const Coverage *c) {
     printf("%-16s", "normal/raise/^");
@@ -185,12 +239,17 @@ static Options options(int argc, char **argv) {
             o.only = atol(argv[++i]);
         else if (!strcmp(argv[i], "--failures") && more)
             o.max_failures = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--schedule") && more)
+            o.schedule = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--matrix"))
+            o.matrix = true;
         else if (!strcmp(argv[i], "--show"))
             o.show = true;
         else if (!strcmp(argv[i], "--table"))
             o.table = true;
         else {
             fprintf(stderr, "usage: test_property [--count N] [--from N] [--seed S] [--only INDEX] "
+                            "[--schedule S] [--matrix] "
                             "[--failures N] [--show] [--table]\n");
             exit(2);
         }
@@ -203,20 +262,21 @@ static Options options(int argc, char **argv) {
 int main(int argc, char **argv) {
     Options o = options(argc, argv);
     static Totals totals;
-    Subject *subject = subject_new(false, 0);
+    Subject *subject = subject_new(o.schedule != 0, o.schedule);
     if (o.only >= 0) {
         o.show = true;
-        one(subject, &o, (uint64_t)o.only, &totals);
+        one_indexed(subject, &o, (uint64_t)o.only, &totals);
+    } else if (o.matrix) {
+        matrix(subject, &o, &totals);
     } else {
         for (long i = o.from; i < o.from + o.count && totals.failed < o.max_failures; i++)
-            one(subject, &o, (uint64_t)i, &totals);
+            one_indexed(subject, &o, (uint64_t)i, &totals);
     }
     subject_free(subject);
     if (o.table) print_table(&totals.coverage);
     summarize(&totals.coverage);
-    printf("%ld programs, %.1f %% compile, %ld outside the model\n", totals.ran,
-           totals.ran ? 100.0 * (double)(totals.ran - totals.rejected) / (double)totals.ran : 0.0,
-           totals.unknown);
+    double compile = totals.ran ? 100.0 * (double)(totals.ran - totals.rejected) / (double)totals.ran : 0.0;
+    printf("%ld programs, %.1f %% compile, %ld outside the model\n", totals.ran, compile, totals.unknown);
     printf("%ld passed, %ld failed\n", totals.ran - totals.failed, totals.failed);
     return totals.failed != 0;
 }
