@@ -106,9 +106,9 @@ typedef struct {
     bool truth;
 } Condition;
 
-/* Code out of line. */
+/* Code out of line. region: + 1, of the ANSWER that leads here. */
 typedef struct {
-    uint32_t entry, condition, branch;
+    uint32_t entry, condition, branch, region;
 } Stub;
 
 typedef struct {

@@ -108,12 +108,31 @@ static void branch_on_value(Emit *e, uint32_t reg, uint32_t branch) {
     e->stubs[e->stub_count++] = (Stub){.entry = entry, .condition = reg, .branch = branch};
 }
 
+/* A comparison of what need not be numbers is a send, whose answer need not be a Boolean. */
+static void expect_strange_answer(Emit *e, uint32_t pc, uint32_t branch) {
+    if (e->failed || !GROW(e, e->stubs, e->stub_capacity, e->stub_count + 1) ||
+        !GROW(e, e->region_table, e->region_capacity, e->region_count + 1))
+        return;
+    expect_answer(e, branch, 0);
+    uint32_t reg = e->branches[branch].base;
+    e->region_table[e->region_count++] =
+        (BcRegion){.start = pc, .end = pc + 1, .reg = (uint16_t)reg, .kind = BC_ANSWER};
+    e->stubs[e->stub_count++] =
+        (Stub){.entry = label_new(e), .condition = reg, .branch = branch, .region = e->region_count};
+    e->labels[e->stubs[e->stub_count - 1].entry].expected = true;
+}
+
 void code_branch(Emit *e, const Condition *c, uint32_t branch) {
     Branch b = e->branches[branch];
     if (c->op == IR_COPY && b.name != BC_NONE)
         branch_on_value(e, c->a, branch);
-    else
+    else {
+        uint32_t pc = e->code_count;
+        bool reachable = e->reachable;
         condition_jump(e, c, !b.next_yes, b.next_yes ? b.no : b.yes);
+        if (c->op >= IR_LT && c->op <= IR_GE && b.name != BC_NONE && reachable)
+            expect_strange_answer(e, pc, branch);
+    }
 }
 
 /* ---- what is deferred ---- */
@@ -196,6 +215,9 @@ static void code_stub(Emit *e, const Stub *s) {
     uint32_t value = s->condition;
     Branch b = e->branches[s->branch];
     label_bind(e, s->entry);
+    if (s->region) {
+        e->region_table[s->region - 1].handler = e->code_count;
+    }
     for (;;) {
         e->offset = b.offset;
         code_move(e, b.base, value);

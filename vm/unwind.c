@@ -20,11 +20,28 @@ static Step base_answer(Process *p, Value value) {
     return STEP_BASE;
 }
 
+/* A comparison that a jump was to decide has answered something else than a Boolean: the code for that stands
+ * out of line. */
+static void take_strange_answer(Frame *f, Value value) {
+    const BcFunction *bc = f->fn->bc;
+    uint32_t at = (uint32_t)(f->pc - f->fn->code) - 1;
+    for (uint32_t i = 0; i < bc->region_count; i++) {
+        const BcRegion *r = &bc->regions[i];
+        if (r->kind != BC_ANSWER || r->start != at) continue;
+        f->regs[r->reg] = value;
+        f->pc = f->fn->code + r->handler;
+        return;
+    }
+    if (!order_sense(instr_op(f->pc[-1]))) f->pc += instr_sc(f->pc[-1]); /* as if it were false */
+}
+
 /* The answer of a send: the register of the instruction, or the jump it decides. */
 static Step take_answer(Frame *f, Instr i, Value value) {
     Opcode op = instr_op(i);
     if (!is_order_jump(op))
         f->regs[instr_a(i)] = value;
+    else if (UNLIKELY(value != V_TRUE && value != V_FALSE))
+        take_strange_answer(f, value);
     else if ((value == V_TRUE) == order_sense(op))
         f->pc += instr_sc(i);
     return STEP_NEXT;
@@ -71,7 +88,8 @@ static const BcRegion *find_region(const Frame *f, bool cleanups_only) {
     uint32_t at = (uint32_t)(f->pc - f->fn->code) - 1;
     for (uint32_t i = 0; i < bc->region_count; i++) {
         const BcRegion *r = &bc->regions[i];
-        if (at >= r->start && at < r->end && !(cleanups_only && r->kind == BC_CATCH)) return r;
+        if (r->kind != BC_ANSWER && at >= r->start && at < r->end && !(cleanups_only && r->kind == BC_CATCH))
+            return r;
     }
     return NULL;
 }

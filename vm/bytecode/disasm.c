@@ -91,9 +91,11 @@ static void put_function(Out *o, const BcUnit *u, uint32_t index) {
                                : "",
         f->param_count, f->register_count);
     for (uint32_t pc = 0; pc < f->code_count; pc++) put_instr(o, u, f, pc);
+    static const char *const KINDS[] = {"catch", "ensure", "answer"};
     for (uint32_t r = 0; r < f->region_count; r++)
-        put(o, "  %s %u..%u -> %u r%u\n", f->regions[r].kind == BC_CATCH ? "catch" : "ensure",
-            f->regions[r].start, f->regions[r].end, f->regions[r].handler, f->regions[r].reg);
+        put(o, "  %s %u..%u -> %u r%u\n",
+            KINDS[f->regions[r].kind <= BC_ANSWER ? f->regions[r].kind : BC_ANSWER], f->regions[r].start,
+            f->regions[r].end, f->regions[r].handler, f->regions[r].reg);
     put(o, "\n");
 }
 
