@@ -154,6 +154,53 @@ verdict "SIGUSR1 writes a state dump and ends nothing" $([ $? = 0 ] && echo 1 ||
 [ "$(tr '\n' '~' <"$work/out")" = "ready~x2 shutdown~x1 shutdown~i1 shutdown~o1 shutdown~" ] && [ $status = 143 ]
 verdict "SIGTERM ends supervisors in reverse order: exit $status" $([ $? = 0 ] && echo 1 || echo 0) "$work/out"
 
+# ---- a running program reached by its socket ----
+
+program server.bt 'Actor subclass: Counter
+  state: n = 0
+  bump => self.n := self.n + 1
+c := (Counter spawnAs: #counter) unwrap
+c bump
+Console printLine: "up"
+Console flush
+Timer sleep: 60000'
+socket=$work/socket
+"$binary" run --listen "$socket" "$work/server.bt" >"$work/served" 2>&1 &
+program_pid=$!
+until_seen "$work/served" up
+verdict "the socket is its owner's alone" $([ "$(stat -c %A "$socket")" = srw------- ] && echo 1 || echo 0) "$work/served"
+printf '(Counter named: #counter) unwrap bump\nx := 3\nx + 4\n[1\n] value\nnil foo\n' >"$work/input"
+expect "attach evaluates in the running program" 0 '^2~3~7~1~$' "^Error: RuntimeError: UndefinedObject does not understand 'foo'~Hint: " \
+    bash -c '"$0" attach "$1" <"$2"' "$binary" "$socket" "$work/input"
+expect "each attachment has its own session" 0 '' 'Undefined variable: x' bash -c 'echo x | "$0" attach "$1"' "$binary" "$socket"
+expect "top shows processes" 0 '^[0-9]+ processes, .*~pid +class .*~0\.[0-9]+\.[0-9]+ +Counter #counter +idle ' '' "$binary" top "$socket"
+expect "a socket has one program" 1 '' 'another program listens' "$binary" run --listen "$socket" "$work/server.bt"
+printf '[true] whileTrue: [nil]\n' >"$work/input"
+"$binary" attach "$socket" <"$work/input" >"$work/looping" 2>&1 &
+sleep 0.3
+kill -TERM $program_pid
+wait $program_pid
+status=$?
+wait
+verdict "a program ends though an attachment loops: exit $status" $([ $status = 143 ] && [ ! -e "$socket" ] && echo 1 || echo 0) "$work/looping"
+expect "nobody listens" 1 '' 'no program listens at' "$binary" attach "$socket"
+expect "a file is no socket" 1 '' 'exists and is no socket' "$binary" run --listen "$work/server.bt" "$work/server.bt"
+
+# ---- profile ----
+
+program hot.bt 'Object subclass: Hot
+  class fib: n => n < 2 ifTrue: [n] ifFalse: [(self fib: n - 1) + (self fib: n - 2)]
+  class cold => 3
+Object subclass: Main
+  class run =>
+    Hot cold
+    Hot fib: 25
+    Console printLine: "done"'
+expect "profile tells the hot method" 0 '^done~$' '^profile: [0-9.]+ ms in methods; stacks in [^~]*~ *[0-9.]+ % +[0-9.]+ ms  Hot class>>fib:~' \
+    "$binary" profile -o "$work/folded" "$work/hot.bt"
+grep -qE '^(.*;)?Hot class>>fib:;Hot class>>fib:.* [0-9]+$' "$work/folded"
+verdict "folded stacks" $([ $? = 0 ] && echo 1 || echo 0) "$work/folded"
+
 # ---- exploration ----
 
 tickets=$here/../../examples/exploration/tickets_test.bt

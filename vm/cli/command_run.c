@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "vm/cli/cli.h"
+#include "vm/cli/listen.h"
 
 typedef struct {
     bt_vm *vm;
@@ -111,12 +112,13 @@ static int run_source(Run *r, const char *path, const char *text, size_t length,
 }
 
 int command_run(Invocation *in) {
-    const char *entry = NULL;
+    const char *entry = NULL, *socket = NULL;
     int first = 1;
     while (first < in->argc && in->argv[first][0] == '-' && in->argv[first][1]) {
-        if (strcmp(in->argv[first], "--entry") || first + 1 >= in->argc)
+        bool listens = !strcmp(in->argv[first], "--listen");
+        if ((!listens && strcmp(in->argv[first], "--entry") != 0) || first + 1 >= in->argc)
             return usage_error("unknown option '%s'", in->argv[first]);
-        entry = in->argv[first + 1];
+        *(listens ? &socket : &entry) = in->argv[first + 1];
         first += 2;
     }
     if (first >= in->argc) return usage_error("run needs a file");
@@ -130,11 +132,13 @@ int command_run(Invocation *in) {
     r.options = (bt_eval_options){.size = sizeof r.options, .main_process = 1};
     r.session = bt_session_new(r.vm);
     int code = 1;
-    if (r.session) {
+    Listener *listener = r.session && socket ? listen_start(r.vm, socket) : NULL;
+    if (r.session && (listener || !socket)) {
         size_t shown_length = length;
         const char *source = skip_shebang(text, &shown_length);
         code = run_source(&r, path, source, shown_length, entry, in->argv + first, in->argc - first);
     }
+    listen_stop(listener);
     bt_session_free(r.session);
     stop_vm(&in->common, r.vm);
     free(text);

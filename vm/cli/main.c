@@ -67,7 +67,8 @@ static bool take_common(Invocation *in) {
         else
             in->argv[kept++] = in->argv[i];
         if (!ok) return usage_error("%s needs a number", a), false;
-        if (!strcmp(a, "--load") || !strcmp(a, "--entry") || !strcmp(a, "--explore")) {
+        if (!strcmp(a, "--load") || !strcmp(a, "--entry") || !strcmp(a, "--explore") ||
+            !strcmp(a, "--listen")) {
             if (i + 1 < in->argc) in->argv[kept++] = in->argv[++i];
         }
     }
