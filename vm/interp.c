@@ -284,7 +284,9 @@ static Step resume(Process *p) {
     Value answer = V_NIL;
     ReplyKind kind;
     switch (wait) {
-    case WAIT_NONE: return p->frame ? STEP_NEXT : serve_next(p);
+    case WAIT_NONE:
+        if (!p->frame) return serve_next(p);
+        return p->exception == V_HOLE ? STEP_NEXT : unwind_error(p); /* process_interrupt */
     case WAIT_CALL:
         kind = call_take_reply(p, &answer);
         if (kind == REPLY_DEAD && answer == SYMBOL(noproc) && p->frame && !p->call_retried)

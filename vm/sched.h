@@ -148,6 +148,10 @@ PrimStatus system_signal_within(Process *p, Value target_pid, void (*serve)(Proc
 /* From serve: a copy of the term becomes the asker's resume_value. */
 void system_answer(Process *target, Value term);
 
+/* Ends a process; what it waits for at the end of its chain of calls, a class or an actor, fails with an
+ * `interrupted` error and lives on. Any thread. */
+void process_interrupt(BtVm *vm, Value pid);
+
 /* ---- running ---- */
 /* Program exit: and System halt: the first status stays; every process stops at its next slice end, host
  * waits return false. */

@@ -83,3 +83,37 @@ PrimStatus system_signal_within(Process *p, Value target_pid, void (*serve)(Proc
     wait_close(p);
     return error_raise(p, ERR_actor_dead, V_NIL, V_NIL, NULL, NULL, V_NIL);
 }
+
+/* ---- interrupts from outside ---- */
+
+/* Of no wait: nobody takes the answer. */
+#define NO_WAIT_ID (~(uint64_t)SLOT_BITS)
+
+/* In the target: the request of this caller, if it is still the one that is being served, fails. */
+static void fail_request(Process *target, void *caller) {
+    Value pid = (Value)(uintptr_t)caller;
+    if (!target->frame || !target->serving || target->serving->sender != pid) return;
+    if (target->link.wait != WAIT_NONE || target->exception != V_HOLE) return;
+    (void)error_raise(target, ERR_interrupted, V_NIL, V_NIL, "Interrupted", NULL, V_NIL);
+}
+
+void process_interrupt(BtVm *vm, Value pid) {
+    enum { MAX_CHAIN = 64 };
+    Value caller = pid, callee = pid;
+    Process *p = process_by_pid(vm, pid);
+    for (unsigned i = 0; p && i < MAX_CHAIN; i++) {
+        Value next = atomic_load_explicit(&p->link.waiting_on, memory_order_acquire);
+        if (!next) break;
+        caller = callee;
+        callee = next;
+        p = process_by_pid(vm, next);
+    }
+    process_exit_signal(vm, pid, SYMBOL(killed), true);
+    if (callee == pid) return;
+    Message *m = message_make(vm, NULL, MSG_SYSTEM, pid, V_NIL, V_NIL, NULL, 0);
+    if (!m) return;
+    m->call_id = NO_WAIT_ID;
+    m->serve = fail_request;
+    m->context = (void *)(uintptr_t)caller;
+    (void)mailbox_send(vm, NULL, callee, m);
+}

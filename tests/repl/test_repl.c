@@ -379,6 +379,14 @@ START_TEST(interrupted_evaluations) {
     usleep(200000);
     pty_type(pty, "\003");
     SEES("Interrupted\n> ");
+    pty_type(pty, "Object subclass: Spinner\r  class spin => [true] whileTrue: [1]\r  class rest => 3\r");
+    SEES("\nSpinner\n> ");
+    pty_type(pty, "Spinner spin\r");
+    SEES("\n");
+    usleep(200000);
+    pty_type(pty, "\003");
+    SEES("Interrupted\n> ");
+    says("Spinner rest", "3");
     says("kept", "5");
     leave();
 }

@@ -166,6 +166,20 @@ START_TEST(an_interrupt_ends_the_evaluation_only) {
     ck_assert_int_eq(interrupted_status("Timer sleep: 100000"), BT_INTERRUPTED);
     shown("Object subclass: Slow\n  printString => [true] whileTrue: [nil]");
     ck_assert_int_eq(interrupted_status("Slow new"), BT_INTERRUPTED);
+    /* A class, and an actor, that the evaluation waits for: they go on serving, with the state they had. */
+    shown("Object subclass: Busy\n  classState: n = 5\n  class loop => [true] whileTrue: [self.n := self.n + "
+          "1]\n"
+          "  class n => self.n\n  class through: actor => actor loop\n"
+          "Actor subclass: BusyActor\n  state: n = 7\n"
+          "  loop => [true] whileTrue: [self.n := self.n + 1]\n  n => self.n");
+    IS("Busy n", "5");
+    ck_assert_int_eq(interrupted_status("Busy loop"), BT_INTERRUPTED);
+    IS("Busy n", "5");
+    shown("actor := BusyActor spawn");
+    ck_assert_int_eq(interrupted_status("actor loop"), BT_INTERRUPTED);
+    IS("actor n", "7");
+    ck_assert_int_eq(interrupted_status("Busy through: actor"), BT_INTERRUPTED);
+    IS("#(actor n, Busy n)", "#(7, 5)");
     IS("kept", "3");
     bt_session_interrupt(session); /* nothing runs */
     bt_session_interrupt(NULL);
