@@ -63,6 +63,7 @@ run_tests() {
     build "$cd_root/build" tests
     programs "$cd_root/build" release
     one "release command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build/beamtalk"
+    one "release shared library" bash "$cd_root/tests/library/run.sh" "$cd_root/build/beamtalk"
     one "release library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build/beamtalk"
     one "release live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build/beamtalk"
     kills=300
