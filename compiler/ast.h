@@ -221,6 +221,10 @@ typedef struct {
     ClassKind kind;
     FieldDeclList fields;     /* state: and field: */
     FieldDeclList class_vars; /* classState: */
+    struct {
+        Node **items; /* FIELD nodes that are assigned to, in the order of the text */
+        uint32_t count;
+    } assigned;
     MethodList methods, class_methods;
     Text doc;
     void *facts;

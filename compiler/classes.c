@@ -55,6 +55,21 @@ static ClassInfo *class_slot(Analysis *a, const char *name, bool *made) {
     return c;
 }
 
+/* A TestCase has the slots that its methods assign to, whether it declares them or not. */
+static void declare_assigned(Analysis *a, ClassInfo *c) {
+    for (uint32_t i = 0; i < c->decl->assigned.count; i++) {
+        const Node *field = c->decl->assigned.items[i];
+        const char *name = field->as.field.name;
+        if (ptr_set_has(&c->fields, name) || ptr_set_has(&c->class_vars, name)) continue;
+        FieldDecl *f = ARENA_NEW(a->arena, FieldDecl);
+        f->keyword = DECL_FIELD;
+        f->name = name;
+        f->span = f->name_span = field->span;
+        arena_list_push(a->arena, &c->decl->fields, f);
+        ptr_set_add(&c->fields, a->arena, name);
+    }
+}
+
 /* What follows from the superclass, which is resolved. */
 static void inherit(Analysis *a, ClassInfo *c) {
     ClassInfo *s = c->superclass;
@@ -77,6 +92,7 @@ static void inherit(Analysis *a, ClassInfo *c) {
     for (uint32_t i = 0; i < c->decl->class_vars.count; i++)
         ptr_set_add(&c->class_vars, a->arena, c->decl->class_vars.items[i]->name);
     c->has_class_vars = c->class_vars.count > 0;
+    if (c->is_test_case) declare_assigned(a, c);
 }
 
 static void report_cycle(Analysis *a, ClassInfo *c) {

@@ -301,7 +301,9 @@ ClassDecl *parse_class(Parser *p) {
     decl->doc = parser_take_doc(p, p->pos);
     decl->span = token_span(current(p));
     class_header(p, decl);
+    p->class_decl = decl;
     class_body(p, decl);
+    p->class_decl = NULL;
     return decl;
 }
 

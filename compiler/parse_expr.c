@@ -206,6 +206,8 @@ static Node *new_assign(Parser *p, Node *target, Node *type) {
     node->as.assign.target = parser_adopt(node, target);
     if (type) node->as.assign.type = parser_adopt(node, type);
     node->as.assign.value = parser_adopt(node, parse_assigned_value(p));
+    if (target->kind == AST_FIELD && p->class_decl)
+        arena_list_push(p->arena, &p->class_decl->assigned, target);
     return parser_check_height(p, parser_finish(p, node));
 }
 

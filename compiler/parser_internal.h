@@ -32,6 +32,7 @@ typedef struct Parser {
     Intern *intern;
     DiagList *diags;
     BodyContext context;
+    ClassDecl *class_decl;       /* whose body is being read, or NULL */
     int32_t method_column;       /* H: column of the header of the current method */
     const char *method_selector; /* NULL outside a method body */
     uint32_t nesting, depth;
