@@ -117,13 +117,14 @@ struct FnFacts {
     BcFnKind kind;          /* of the home */
     bool class_side;
     bool script;
-    bool is_default;   /* defaults of fields: no method that an error could spoil */
-    bool nlr_home;     /* a home: some closure contains ^ */
-    bool any_carrier;  /* a home: some variable in it is a carrier */
-    bool builder;      /* a home: ClassBuilder block compiled as a method */
-    bool has_return;   /* a closure: contains ^, nested closures included */
-    bool test_self;    /* instance method of a TestCase: self is a variable */
-    bool writes_state; /* a closure: writes actor fields, nested closures included */
+    bool is_default;           /* defaults of fields: no method that an error could spoil */
+    bool nlr_home;             /* a home: some closure contains ^ */
+    bool any_carrier;          /* a home: some variable in it is a carrier */
+    bool builder;              /* a home: ClassBuilder block compiled as a method */
+    const char *receiver_name; /* of such a block: its name for the receiver, which is self too */
+    bool has_return;           /* a closure: contains ^, nested closures included */
+    bool test_self;            /* instance method of a TestCase: self is a variable */
+    bool writes_state;         /* a closure: writes actor fields, nested closures included */
     bool writes_class_vars;
     bool channel;    /* a stateful closure whose writes have a way back; the others raise when called */
     bool only_reads; /* `writes` is not empty, but it reads those variables only (facts_share_writes) */

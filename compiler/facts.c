@@ -4,6 +4,7 @@
  * whose height the parser bounds; frames are kept small.
  */
 #include "compiler/facts.h"
+#include "compiler/lexer.h"
 
 static void visit(Analysis *a, Node *node);
 
@@ -21,7 +22,7 @@ static void visit_ident(Analysis *a, Node *node) {
     const char *name = node->as.name;
     Var *var = facts_lookup(a, name);
     if (!var) {
-        if (name == a->names.self) {
+        if (name == a->names.self || name == a->fn->home->receiver_name) {
             visit_self(a, node->span);
             return;
         }
@@ -176,9 +177,20 @@ static bool is_foreign(const Analysis *a, const Node *node) {
 
 /* ---- ClassBuilder blocks: methods of a class that does not exist yet ---- */
 
-static bool takes_self(const Analysis *a, const Node *block) {
-    return block && block->as.block.params.count &&
-           block->as.block.params.items[0]->as.param.name == a->names.self;
+/* How many arguments a selector takes, as its spelling says. */
+static uint32_t arguments_of(const char *selector) {
+    uint32_t count = 0;
+    for (const char *c = selector; *c; c++) count += *c == ':';
+    bool word = lexer_is_ident_char((unsigned char)*selector);
+    return word ? count : 1;
+}
+
+/* The first parameter is the receiver: it is called self, or there is one more than the selector says. */
+static bool takes_receiver(const Analysis *a, const Node *block, const Node *key) {
+    if (!block || !block->as.block.params.count) return false;
+    if (block->as.block.params.items[0]->as.param.name == a->names.self) return true;
+    return a->builder_name && key->kind == AST_SYMBOL &&
+           block->as.block.params.count == arguments_of(key->as.name) + 1;
 }
 
 static void visit_builder_block(Analysis *a, Node *block, const char *selector, bool class_side) {
@@ -193,7 +205,8 @@ static void visit_builder_block(Analysis *a, Node *block, const char *selector, 
                     .kind = class_side ? FN_CLASS_METHOD : FN_VALUE_METHOD,
                     .class_side = class_side,
                     .channel = true,
-                    .builder = true};
+                    .builder = true,
+                    .receiver_name = block->as.block.params.items[0]->as.param.name};
     a->fn = fn;
     a->block = NULL;
     a->home_vars = a->closures = (PtrSet){0};
@@ -226,7 +239,7 @@ static bool visit_builder_args(Analysis *a, Node *send) {
             if (pair->kind != AST_PAIR) continue;
             Node *key = ast_unparen(pair->as.pair.key), *block = literal_block(pair->as.pair.value);
             visit(a, pair->as.pair.key);
-            if (takes_self(a, block))
+            if (takes_receiver(a, block, key))
                 visit_builder_block(a, block, key->kind == AST_SYMBOL ? key->as.name : NULL, class_side);
             else
                 visit_flow(a, pair->as.pair.value, FLOW_NONE, NULL, NULL);
@@ -235,7 +248,7 @@ static bool visit_builder_args(Analysis *a, Node *send) {
     }
     if (selector != a->names.add_method && selector != a->names.add_class_method) return false;
     Node *block = literal_block(args.items[1]), *key = ast_unparen(args.items[0]);
-    if (!takes_self(a, block)) return false;
+    if (!takes_receiver(a, block, key)) return false;
     visit(a, args.items[0]);
     visit_builder_block(a, block, key->kind == AST_SYMBOL ? key->as.name : NULL, class_side);
     return true;

@@ -102,7 +102,7 @@ static IrAtom lower_ident(Lower *l, const Node *node) {
     if (node->facts) return lower_read(l, node->facts, node->span);
     const char *name = node->as.name;
     const struct WellKnown *n = &l->a->names;
-    if (name == n->self) return lower_self(l, node->span);
+    if (name == n->self || name == l->fn->facts->home->receiver_name) return lower_self(l, node->span);
     if (name == n->true_) return ATOM(ATOM_TRUE, 0);
     if (name == n->false_) return ATOM(ATOM_FALSE, 0);
     if (name == n->nil || !facts_shared_name(l->a, name)) return NIL_ATOM;

@@ -326,6 +326,8 @@ static void meta_help(Run *r) {
               "modules themselves.");
         return;
     }
+    char *package = strchr(r->operand, '@'); /* stdlib@Integer */
+    if (package) r->operand = package + 1;
     bool meta = !strncmp(rest, "class", 5) && (rest[5] == 0 || isspace((unsigned char)rest[5]));
     if (meta) rest = trimmed(rest + 5);
     if (!needs_class(r, r->operand)) return;

@@ -196,6 +196,30 @@ PRIM(prim_workspace_install) {
     return status;
 }
 
+/* args[1]: definitions as source text, args[2]: their path. True, or as for loading why they would not
+ * compile now; nothing is installed. */
+PRIM(prim_workspace_check) {
+    (void)count;
+    if (!value_is_string(args[1]) || !value_is_string(args[2])) return PRIM_FAIL;
+    size_t length, name_length;
+    char *source = native_text(args[1], &length), *name = native_text(args[2], &name_length);
+    DiagList diags;
+    SourceFile file;
+    diag_list_init(&diags);
+    bool whole = source && name && p->vm->compiler.compile;
+    BcUnit *bc = whole ? p->vm->compiler.compile(p->vm, name, source, length, &diags) : NULL;
+    bool named_file = whole && source_file_init(&file, name, source, length);
+    PrimStatus status = PRIM_OK;
+    *result = V_TRUE;
+    if (!bc) status = refused_by_compiler(p, &diags, named_file ? &file : NULL, result);
+    if (bc) bc_unit_free(bc);
+    if (named_file) source_file_free(&file);
+    diag_list_free(&diags);
+    mem_free(source);
+    mem_free(name);
+    return status;
+}
+
 /* ---- what there is ---- */
 
 typedef struct {
