@@ -52,10 +52,25 @@ is_found_by_cmake() {
         ninja -C "$work/project/build" && "$work/project/build/rules" | grep -q '^Grace: 10%$'
 }
 
+# The programs of docs/embedding.md, each followed by a line `prints `...` `...`` of what it writes.
+extract_programs() {
+    awk -v dir="$work" '/^```c$/ { n++; file = dir "/doc" n ".c"; inside = 1; next }
+        /^```$/ { if (inside) { inside = 0; wants = 1 } next }
+        inside { print > file }
+        wants && /^prints / { line = $0; sub(/^prints `/, "", line); sub(/`$/, "", line); gsub(/` `/, "\n", line)
+                              print line > (dir "/doc" n ".want"); wants = 0 }' "$source_dir/docs/embedding.md"
+    [ -f "$work/doc1.c" ]
+}
+documented() {
+    compiles cc "$1" "$work/doc" -std=c17 -Wall -Wextra -Werror && "$work/doc" > "$work/answers" && diff "${1%.c}.want" "$work/answers"
+}
+
 check "the library installs" installs
 check "the library shows the functions of the header and no others" shows_only_the_header
 check "a C program with pkg-config: the rules engine answers as its README says" rules_answer
 check "a C++ program" is_cpp_safe
 check "a CMake project" is_found_by_cmake
+check "programs of docs/embedding.md are found" extract_programs
+for program in "$work"/doc*.c; do check "documented program $(basename "$program")" documented "$program"; done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
