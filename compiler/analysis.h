@@ -73,7 +73,8 @@ struct Var {
     const char *flows; /* selector of the first send that gets its value, or NULL */
     uint32_t binding;  /* VAR_BINDING: index in the unit's bindings */
     uint32_t carrier_index;
-    IrAtom atom; /* ATOM_LOCAL (version unused) or ATOM_TEMP, in terms of fn */
+    uint32_t arrived; /* VAR_BINDING: the version in which the script gets it */
+    IrAtom atom;      /* ATOM_LOCAL (version unused) or ATOM_TEMP, in terms of fn */
 };
 
 /* What happens to the value of a real closure: decides whether its writes have a way back (semantics 8.3, 9).

@@ -524,10 +524,6 @@ static void visit_return(Analysis *a, Node *node) {
     visit_flow(a, node->as.child, FLOW_RETURNED, NULL, NULL);
     if (!a->fn->parent) return;
     a->fn->has_return = true;
-    /* The answer of a script carries the session's variables, so a ^ out of a closure must know them. */
-    if (a->fn->home->script)
-        for (uint32_t i = 0; i < a->bindings.count; i++)
-            facts_read(a, (Var *)(uintptr_t)a->bindings.items[i]);
 }
 
 static void visit_list(Analysis *a, NodeList list) {
@@ -654,16 +650,13 @@ static void existing_first(Analysis *a) {
                "this input uses %u variables of the session; it can use %u at most", existing, BC_MAX_ARGS);
 }
 
-/* A ^ out of a closure answers the values that the closure found, also of variables named behind it. */
-static void returns_carry_existing(Analysis *a, FnFacts *script) {
-    for (uint32_t i = 0; i < a->closures.count; i++) {
-        a->fn = (FnFacts *)(uintptr_t)a->closures.items[i];
-        for (uint32_t k = 0; a->fn->has_return && k < a->bindings.count; k++) {
-            Var *var = (Var *)(uintptr_t)a->bindings.items[k];
-            if (var->exists) facts_read(a, var);
-        }
+/* A ^ out of a closure ends the script wherever it stands: what the session's variables are then must be
+ * found in one place. */
+static void returns_find_variables(Analysis *a, FnFacts *script) {
+    for (uint32_t i = 0; script->nlr_home && i < a->bindings.count; i++) {
+        Var *var = (Var *)(uintptr_t)a->bindings.items[i];
+        if (var->writes) var->carrier = script->any_carrier = true;
     }
-    a->fn = script;
 }
 
 FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
@@ -674,7 +667,7 @@ FnFacts *facts_of_script(Analysis *a, const NodeList *statements) {
     visit_body(a, *statements, FLOW_NONE);
     check_bindings(a);
     existing_first(a);
-    returns_carry_existing(a, fn);
+    returns_find_variables(a, fn);
     return home_leave(a, fn, mark);
 }
 

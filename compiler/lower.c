@@ -273,9 +273,9 @@ static IrAtom read_own(Lower *l, Var *var, Span span) {
     if (!var->placed) place(l, var);
     if (var->atom.kind != ATOM_LOCAL) return var->atom;
     uint32_t local = var->atom.index;
-    if (var->carrier) return snap(l, local, span);
-    if (var->kind == VAR_BINDING && !var->exists && !l->fn->current[local])
+    if (var->kind == VAR_BINDING && !var->exists && l->fn->current[local] == var->arrived)
         return lower_bind0(l, IR_BINDING, var->binding, span);
+    if (var->carrier) return snap(l, local, span);
     return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
 }
 
@@ -429,14 +429,11 @@ IrAtom lower_construct_end(Lower *l, IrStmt *construct, const PtrSet *threads, P
 
 /* ---- returns ---- */
 
-/* The final value of a session variable; the hole if this function knows nothing of it. */
-static IrAtom binding_value(Lower *l, Var *var, Span span) {
-    FnFacts *facts = l->fn->facts;
-    if (var->fn != facts && !ptr_set_has(&facts->reads, var) && !ptr_set_has(&facts->writes, var))
-        return lower_bind2(l, IR_PATGET, NIL_ATOM, atom_int(1), 0, span);
-    if (var->fn == facts && !var->carrier)
-        return (IrAtom){ATOM_LOCAL, var->atom.index, l->fn->current[var->atom.index]};
-    return lower_read(l, var, span);
+/* The value of a session variable here; the hole if it has none. */
+static IrAtom binding_value(Lower *l, const Var *var, Span span) {
+    uint32_t local = var->atom.index;
+    if (var->carrier) return snap(l, local, span);
+    return (IrAtom){ATOM_LOCAL, local, l->fn->current[local]};
 }
 
 /* A script answers a Tuple of the value and its session variables. */
@@ -488,7 +485,7 @@ bool lower_sets_up_self(const Lower *l, const FnFacts *facts) {
 
 void lower_answer(Lower *l, IrAtom value, Span span) {
     FnFacts *facts = l->fn->facts;
-    if (facts->home->script) value = script_answer(l, value, span);
+    if (facts->script) value = script_answer(l, value, span);
     if (lower_sets_up_self(l, facts)) value = lower_instance_or_self(l, value, span);
     leave(l, facts->parent ? STMT_NONLOCAL : STMT_RETURN, value, span);
 }
@@ -530,6 +527,30 @@ static void bind_bindings(Lower *l) {
     }
 }
 
+/* Where the ^ of a block arrives: the script answers as at its end. */
+static void bind_landing(Lower *l, Span span) {
+    PtrSet carriers = {0};
+    for (uint32_t i = 0; i < l->a->bindings.count; i++) {
+        Var *var = (Var *)(uintptr_t)l->a->bindings.items[i];
+        if (var->carrier) ptr_set_add(&carriers, l->a->arena, var);
+    }
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_HOME, 0, 1, span);
+    s->exception = l->fn->ir->temp_count++;
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_Landing, &carriers);
+    leave(l, STMT_RETURN, script_answer(l, ATOM(ATOM_TEMP, s->exception), span), span);
+    lower_frame_leave(l, &mark, NIL_ATOM);
+    lower_construct_end(l, s, &carriers, POS_VALUE);
+}
+
+static void begin_script(Lower *l, Span span) {
+    bind_bindings(l);
+    if (l->fn->facts->nlr_home) bind_landing(l, span);
+    for (uint32_t i = 0; i < l->a->bindings.count; i++) {
+        Var *var = (Var *)(uintptr_t)l->a->bindings.items[i];
+        var->arrived = l->fn->current[var->atom.index];
+    }
+}
+
 /* A block that a foreign function gets writes copies of its own. */
 static void copy_outers(Lower *l, Span span) {
     const PtrSet *writes = &l->fn->facts->writes;
@@ -558,7 +579,7 @@ FnLower *lower_function_begin(Lower *l, const FunctionSpec *spec) {
                      !lower_sets_up_self(l, facts);
     l->fn = fn;
     bind_params(l, spec->params, spec->span);
-    if (facts->script) bind_bindings(l);
+    if (facts->script) begin_script(l, spec->span);
     if (facts->lossy) copy_outers(l, spec->span);
     if (!facts->parent && facts->self_var && facts->self_var->writes)
         set_local(l, lower_local(l, facts->self_var), ATOM(ATOM_SELF, 0), spec->span);

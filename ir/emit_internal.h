@@ -236,5 +236,6 @@ void code_construct(Emit *e, const IrStmt *s);
 void code_if(Emit *e, const IrStmt *s, Dest dest);
 void code_ondo(Emit *e, const IrStmt *s, Dest dest);
 void code_ensure(Emit *e, const IrStmt *s, Dest dest);
+void code_home(Emit *e, const IrStmt *s);
 
 #endif

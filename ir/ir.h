@@ -105,8 +105,10 @@ typedef enum {
  * no Boolean: as If Repeat  frames[0] Loop Count   operands start, stop, step (numbers, tested before by
  * ISINT or known); frames[0] Loop, whose index arrives in local `index_local` as a new version OnDo frames[0]
  * Protected, frames[1] Handler; operand 0 = filter; the exception arrives in temp `exception` Ensure
- * frames[0] Protected, frames[1] Cleanup Result tryDo: with a literal block is an OnDo whose filter is nil
- * (matches everything). */
+ * frames[0] Protected, frames[1] Cleanup Home    frames[0] Landing, at the begin of a script whose blocks
+ * have a ^: it is passed over, and run when such a ^ arrives, from wherever; its value comes in temp
+ * `exception`. So it may read carriers and what is never written. Result tryDo: with a literal block is an
+ * OnDo whose filter is nil (matches everything). */
 typedef enum {
     CONSTRUCT_IF,
     CONSTRUCT_WHILE,
@@ -114,6 +116,7 @@ typedef enum {
     CONSTRUCT_COUNT,
     CONSTRUCT_ONDO,
     CONSTRUCT_ENSURE,
+    CONSTRUCT_HOME,
     CONSTRUCT_KIND_COUNT
 } IrConstructKind;
 

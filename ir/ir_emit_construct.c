@@ -132,6 +132,7 @@ void code_construct(Emit *e, const IrStmt *s) {
     case CONSTRUCT_IF: code_if(e, s, dest); break;
     case CONSTRUCT_ONDO: code_ondo(e, s, dest); break;
     case CONSTRUCT_ENSURE: code_ensure(e, s, dest); break;
+    case CONSTRUCT_HOME: code_home(e, s); break;
     default: code_loop(e, s, dest); break;
     }
 }

@@ -199,3 +199,20 @@ void code_ensure(Emit *e, const IrStmt *s, Dest dest) {
     reg_free_row(e, pending, 4);
     answer_close(e, inner, dest);
 }
+
+/* ---- where a ^ arrives ---- */
+
+/* The region is the whole function: it is looked for by kind. */
+void code_home(Emit *e, const IrStmt *s) {
+    uint32_t over = label_new(e), value = reg_alloc(e);
+    code_jump(e, OP_JUMP, 0, over);
+    if (!GROW(e, e->region_table, e->region_capacity, e->region_count + 1)) return;
+    e->region_table[e->region_count++] =
+        (BcRegion){.handler = e->code_count, .reg = (uint16_t)value, .kind = BC_HOME};
+    e->temps[s->exception].reg = value;
+    e->temps[s->exception].place = TEMP_OWN;
+    e->reachable = true;
+    code_frame(e, s->frames[0], (Dest){.kind = DEST_NONE});
+    label_bind(e, over);
+    temp_free(e, s->exception);
+}

@@ -180,7 +180,8 @@ static void put_construct(const Printer *p, const IrStmt *s) {
         put(p, " index ");
         put_local(p, s->index_local);
     }
-    if (s->construct_kind == CONSTRUCT_ONDO) put(p, " exception t%" PRIu32, s->exception);
+    if (s->construct_kind == CONSTRUCT_ONDO || s->construct_kind == CONSTRUCT_HOME)
+        put(p, " exception t%" PRIu32, s->exception);
     if (s->construct_kind == CONSTRUCT_ONDO || s->construct_kind == CONSTRUCT_ENSURE)
         put(p, "%s%s", s->snapshot ? " snapshot" : "", s->restore ? " restore" : "");
     put_threads(p, s->threads, s->thread_count);

@@ -88,6 +88,10 @@ static void walk_construct(Walk *w, IrStmt *s) {
             define(w, s->exception);
             e->temps[s->exception].frame = e->frame_count; /* the handler's */
         }
+        if (s->construct_kind == CONSTRUCT_HOME) {
+            define(w, s->exception);
+            e->temps[s->exception].frame = e->frame_count;
+        }
         bool index = s->construct_kind == CONSTRUCT_COUNT;
         w->position++;
         walk_frame(w, s->frames[i], index ? s->index_local : BC_NONE);

@@ -325,6 +325,7 @@ static uint32_t verify_construct(Verify *v, Hot h, const IrStmt *s, IrStmt *cons
         if (!is_constant(frame)) verify_frame(v, frame, s);
     }
     bind_temp(v, h, s, s->temp, origin);
+    if (s->construct_kind == CONSTRUCT_HOME) verify_landing(v, s);
     if (!threads) return 0;
     verify_threads(v, s, info);
     return verify_rebinds(v, h, s, info, at);
@@ -377,7 +378,8 @@ static void bind_index(Verify *v, const IrStmt *s) {
 
 /* What a frame gets from its construct: the index of a counted loop, the exception of a handler. */
 static void bind_arrival(Verify *v, const IrFrame *frame, const IrStmt *construct) {
-    if (frame->kind == FRAME_Handler) bind_temp(v, hot_of(v), construct, construct->exception, 0);
+    if (frame->kind == FRAME_Handler || frame->kind == FRAME_Landing)
+        bind_temp(v, hot_of(v), construct, construct->exception, 0);
     if (construct->construct_kind == CONSTRUCT_COUNT) bind_index(v, construct);
 }
 

@@ -153,3 +153,23 @@ void note_nonlocal(Verify *v) {
     while (at != BC_NONE && v->unit->functions[at]->kind == FN_BLOCK) at = creator_of(v, at);
     if (at != BC_NONE) v->functions[at].needs |= FN_NLR_HOME;
 }
+
+void verify_landing(Verify *v, const IrStmt *s) {
+    const IrFrame *frame = s->frames[0];
+    if (v->fn->kind != FN_SCRIPT || v->depth != 1)
+        finding(v, VERIFY_EarlyExitGateSlotMismatch, s, "only a script itself has a place where a ^ arrives");
+    if (!frame->ends) finding(v, VERIFY_EarlyExitGateSlotMismatch, s, "the script would go on behind a ^");
+    for (uint32_t i = 0; i < frame->stmt_count; i++)
+        for (uint32_t k = 0; k < frame->stmts[i]->operand_count; k++) {
+            IrAtom atom = frame->stmts[i]->operands[k];
+            if (atom.kind == ATOM_LOCAL && atom.index < v->fn->local_count &&
+                v->fn->locals[atom.index].versions)
+                finding(v, VERIFY_StaleVersionRead, frame->stmts[i],
+                        "%s is written later, and lies in no carrier: a ^ would find an older version",
+                        local_name(v, atom.index));
+        }
+    for (uint32_t i = 0; i < s->thread_count; i++)
+        if (s->threads[i] < v->fn->local_count && v->fn->locals[s->threads[i]].mode != LOCAL_CARRIER)
+            finding(v, VERIFY_LocalRebindModeMismatch, s, "%s lies in no carrier",
+                    local_name(v, s->threads[i]));
+}

@@ -125,6 +125,8 @@ uint32_t carriers_of(const Verify *v, uint32_t home);
 bool owner_fits(const Verify *v, uint32_t function, IrOwner owner, uint32_t carrier);
 /* The flags of a block, and of those around it up to `home`, that reaches into carriers of `home`. */
 void note_carrier_use(Verify *v, uint32_t function, uint32_t home);
+/* A ^ may arrive anywhere: what is read then must be where it is always. */
+void verify_landing(Verify *v, const IrStmt *s);
 /* A block with ^: its home must be one. */
 void note_nonlocal(Verify *v);
 

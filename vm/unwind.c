@@ -88,7 +88,7 @@ static const BcRegion *find_region(const Frame *f, bool cleanups_only) {
     uint32_t at = (uint32_t)(f->pc - f->fn->code) - 1;
     for (uint32_t i = 0; i < bc->region_count; i++) {
         const BcRegion *r = &bc->regions[i];
-        if (r->kind != BC_ANSWER && at >= r->start && at < r->end && !(cleanups_only && r->kind == BC_CATCH))
+        if (r->kind <= BC_ENSURE && at >= r->start && at < r->end && !(cleanups_only && r->kind == BC_CATCH))
             return r;
     }
     return NULL;
@@ -109,6 +109,18 @@ static bool is_home(const Process *p, const Frame *f) {
            f->fn->kind != FN_BLOCK;
 }
 
+/* The ^ of a block arrives at its script, which answers with its variables as they are now. */
+static bool land(Frame *f, Value value) {
+    const BcFunction *bc = f->fn->bc;
+    for (uint32_t i = 0; i < bc->region_count; i++) {
+        if (bc->regions[i].kind != BC_HOME) continue;
+        f->regs[bc->regions[i].reg] = value;
+        f->pc = f->fn->code + bc->regions[i].handler;
+        return true;
+    }
+    return false;
+}
+
 NOINLINE Step unwind_pending(Process *p) {
     bool error = p->pending == PENDING_ERROR;
     for (Frame *f = p->frame; f; f = p->frame) {
@@ -116,9 +128,10 @@ NOINLINE Step unwind_pending(Process *p) {
         if (r) return enter_handler(p, r), STEP_NEXT;
         if (p->pending == PENDING_RETURN || (p->pending == PENDING_NLR && is_home(p, f))) {
             Value value = p->pending_value;
+            bool lands = p->pending == PENDING_NLR && f->fn->kind == FN_SCRIPT && land(f, value);
             p->pending = PENDING_NONE;
             p->pending_value = V_NIL;
-            return leave_with(p, value);
+            return lands ? STEP_NEXT : leave_with(p, value);
         }
         frame_pop(p);
     }

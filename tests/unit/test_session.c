@@ -219,6 +219,26 @@ START_TEST(a_session_replaces_methods_of_loaded_classes) {
 }
 END_TEST
 
+/* A ^ out of a block ends the input wherever it stands; the variables are kept as they are then. */
+START_TEST(variables_after_a_return_out_of_a_block) {
+    IS("Object subclass: SessionFar\n  class ap: b => b value\n0", "0");
+    IS("v := 2\nb := [^3]\nv := 7\nb value\nv := 8", "3");
+    IS("v", "7");
+    IS("u := 1\n[u := 5. #(1) do: [:x | u := u + x. ^u]] on: Error do: [:e | 0]\nu := 99", "6");
+    IS("u", "6");
+    IS("w := 1\nSessionFar ap: [^w + 1]\nw := 9", "2");
+    IS("w", "1");
+    IS("q := 0\nb := [^q]\n[q := 3. b value] ensure: [q := q + 10]", "0");
+    IS("q", "13");
+    IS("q := 20\nt := q + ([q := 21. #(4) do: [:x | ^x]] on: Error do: [:e | 0])\nq := 22", "4");
+    IS("q", "21");
+    IS("b := [^1]\nsessionLate\nsessionLate := 3", "!undefined_variable");
+    IS("b := [^1]\nfirst := 4\nb value\nsecond := 5", "1");
+    IS("first", "4");
+    IS("second", "?Undefined variable: second");
+}
+END_TEST
+
 int main(void) {
     Suite *s = suite_create("session");
     TCase *t = tcase_create("session");
@@ -229,6 +249,7 @@ int main(void) {
     tcase_add_test(t, a_refused_input_installs_nothing);
     tcase_add_test(t, new_variables_of_one_input_are_not_limited);
     tcase_add_test(t, a_return_out_of_a_block_keeps_variables_of_the_session);
+    tcase_add_test(t, variables_after_a_return_out_of_a_block);
     tcase_add_test(t, a_class_is_sent_at_most_one_argument);
     tcase_add_test(t, an_interrupt_ends_the_evaluation_only);
     tcase_add_test(t, diagnostics_one_by_one);

@@ -84,10 +84,11 @@ typedef struct {
     uint16_t capture; /* capture index that holds the value from block creation, or BC_NO_CAPTURE */
 } BcSite;
 
-typedef enum { BC_CATCH, BC_ENSURE, BC_ANSWER } BcRegionKind;
+typedef enum { BC_CATCH, BC_ENSURE, BC_ANSWER, BC_HOME } BcRegionKind;
 /* One protected pc range [start, end). Inner regions come before outer ones. On entry to the handler R[reg]
  * is the exception (CATCH); an ENSURE handler begins with PENDING. ANSWER protects nothing: it is one jump on
- * a comparison that may become a send, and the handler takes an answer that is no Boolean, in R[reg]. */
+ * a comparison that may become a send, and the handler takes an answer that is no Boolean, in R[reg].
+ * HOME: a ^ of a block that arrives at this script goes on there, its value in R[reg]. */
 typedef struct {
     uint32_t start, end, handler;
     uint16_t reg;

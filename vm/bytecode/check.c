@@ -178,11 +178,11 @@ static void check_regions(Check *c) {
     for (uint32_t r = 0; r < f->region_count; r++) {
         const BcRegion *g = &f->regions[r];
         if (g->handler < c->first_target || g->start > g->end || g->end > f->code_count ||
-            g->handler >= f->code_count || g->kind > BC_ANSWER)
+            g->handler >= f->code_count || g->kind > BC_HOME)
             refuse(c, "region %u", r);
         else if (g->kind != BC_ENSURE)
             check_register(c, g->reg, 1);
-        if (c->ok && g->kind != BC_ANSWER) check_restore(c, g);
+        if (c->ok && g->kind <= BC_ENSURE) check_restore(c, g);
     }
 }
 

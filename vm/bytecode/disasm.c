@@ -91,10 +91,9 @@ static void put_function(Out *o, const BcUnit *u, uint32_t index) {
                                : "",
         f->param_count, f->register_count);
     for (uint32_t pc = 0; pc < f->code_count; pc++) put_instr(o, u, f, pc);
-    static const char *const KINDS[] = {"catch", "ensure", "answer"};
+    static const char *const KINDS[] = {"catch", "ensure", "answer", "home"};
     for (uint32_t r = 0; r < f->region_count; r++)
-        put(o, "  %s %u..%u -> %u r%u\n",
-            KINDS[f->regions[r].kind <= BC_ANSWER ? f->regions[r].kind : BC_ANSWER], f->regions[r].start,
+        put(o, "  %s %u..%u -> %u r%u\n", KINDS[f->regions[r].kind & 3], f->regions[r].start,
             f->regions[r].end, f->regions[r].handler, f->regions[r].reg);
     put(o, "\n");
 }
