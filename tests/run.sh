@@ -34,7 +34,7 @@ one() {
     local label=$1 output status=0
     shift
     output=$(mktemp)
-    (cd "$scratch" && timeout 900 "$@") >"$output" 2>&1 || status=$? # tests that write files write them there
+    (cd "$scratch" && timeout "${limit:-900}" "$@") >"$output" 2>&1 || status=$? # tests that write files write them there
     count "$label" "$output" "$status"
     rm -f "$output"
 }
@@ -48,8 +48,8 @@ programs() {
 }
 
 run_tests() {
-    local long=0 tenth
-    [ "${1:-}" = --long ] && long=1
+    local long=0 tenth soak=8
+    [ "${1:-}" = --long ] && long=1 && soak=1200
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     cd "$cd_root"
@@ -70,6 +70,7 @@ run_tests() {
     if [ $long = 1 ]; then kills=10000; fi
     one "release class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build/beamtalk" $kills
     one "release processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build/beamtalk"
+    limit=1500 one "release soak" env SOAK_SECONDS=$soak "$cd_root/build/beamtalk" run "$cd_root/tests/processes/soak.bt"
     one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
     one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
@@ -86,6 +87,7 @@ run_tests() {
     echo "TSan, processes"
     build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
     programs "$cd_root/build-tsan" tsan 'sched|vectors'
+    if [ $long = 1 ]; then one "tsan soak" bash -c 'SOAK_SECONDS=60 "$1/build-tsan/beamtalk" run "$1/tests/processes/soak.bt" 2>&1 | grep -v resident >"$2"; ! grep -q "WARNING: ThreadSanitizer" "$2" && echo "1 passed, 0 failed"' - "$cd_root" "$scratch/tsan-soak"; fi
     one "tsan class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-tsan/beamtalk" 100
     unset CK_FORK
     echo "stress: collection at every reservation, one reduction a slice"

@@ -230,7 +230,7 @@ static void release_memory(Process *p) {
 }
 
 Process *process_new(BtVm *vm, const SpawnOptions *options) {
-    Scheduler *s = options->parent ? options->parent->scheduler : NULL;
+    Scheduler *s = options->parent ? options->parent->scheduler : options->scheduler;
     ProcessTable *t = &vm->schedulers->processes;
     Process *p = free_list_take(t, s);
     if (!p) return NULL;

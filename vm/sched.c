@@ -453,7 +453,7 @@ void sched_shutdown(BtVm *vm) {
     processes_destroy(vm, &all->processes);
     for (unsigned i = 0; i < all->count; i++) {
         Scheduler *s = &all->list[i];
-        timers_destroy(&s->timers);
+        timers_destroy(vm, &s->timers);
         mem_free(s->method_cache);
         for (Message *m = s->free_messages, *next; m; m = next) {
             next = m->next;

@@ -38,6 +38,7 @@ typedef struct SpawnOptions {
     const struct SlotLayout *state_layout;
     const Value *state;
     Process *parent;                            /* link target, or NULL */
+    Scheduler *scheduler;                       /* whose thread makes it, if there is no parent to tell */
     size_t heap_limit_words, stack_limit_words; /* 0 = VM default */
     bool ignore_link_exits;                     /* the main process of `run`, class processes */
     Completion *completion;                     /* PLAIN, or NULL */
@@ -130,6 +131,10 @@ PrimStatus process_sleep(Process *p, int64_t microseconds, Value answer);
 /* One-shot timer that pushes MSG_TIMER with this id to pid; id from timer_start, lazily deleted by
  * timer_cancel (true: was pending). */
 uint64_t timer_start(Process *p, Value pid, int64_t microseconds);
+/* When the time is over, a process linked to p is started that makes the send (as process_start); not if p
+ * has ended by then. 0: no memory. */
+uint64_t timer_start_process(Process *p, int64_t microseconds, Value callable, Value selector,
+                             const Value *args, unsigned argc);
 bool timer_cancel(BtVm *vm, uint64_t timer_id);
 /* Microseconds: monotonic, or virtual under --seed. */
 int64_t vm_now_us(BtVm *vm);

@@ -72,6 +72,7 @@ typedef struct TimerEntry {
 typedef struct TimerRecord {
     _Atomic uint64_t state;
     Value pid;
+    Message *start; /* first message of the process that the timer starts; NULL: it sends a message to pid */
     uint32_t next_free;
 } TimerRecord;
 
@@ -79,6 +80,7 @@ enum { TIMER_CHUNKS = 16, TIMER_FIRST_CHUNK = 64 };
 typedef struct TimerQueue {
     TimerEntry *entries; /* binary heap by (deadline, order) */
     size_t count, capacity;
+    size_t next_sweep; /* entries at which to look for those that nobody waits for any more */
     uint64_t next_order;
     _Atomic(TimerRecord *) chunks[TIMER_CHUNKS]; /* chunk k holds TIMER_FIRST_CHUNK << k records */
     uint32_t record_count, free_record;          /* free list: index + 1 */
@@ -86,7 +88,7 @@ typedef struct TimerQueue {
     _Atomic uint32_t records;                    /* entries of timers, the cancelled included */
 } TimerQueue;
 
-void timers_destroy(TimerQueue *t);
+void timers_destroy(BtVm *vm, TimerQueue *t);
 /* Fires what is due. */
 void timers_run(Scheduler *s, int64_t now);
 /* Exact next deadline, DEADLINE_NONE if none. */

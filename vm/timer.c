@@ -12,6 +12,8 @@
  * process, inserts are rare. */
 #include "vm/sched_internal.h"
 
+#define SWEEP_LEAST 1024u
+
 /* ---- the heap ---- */
 
 static bool entry_before(const TimerEntry *a, const TimerEntry *b) {
@@ -67,13 +69,6 @@ static TimerEntry heap_remove_first(TimerQueue *t) {
     if (t->count) sift_down(t, 0);
     count_record(t, first.subject, (uint32_t)-1);
     return first;
-}
-
-void timers_destroy(TimerQueue *t) {
-    mem_free(t->entries);
-    /* relaxed: alone by now */
-    for (unsigned k = 0; k < TIMER_CHUNKS; k++)
-        mem_free(atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
 }
 
 /* ---- limits of waits ---- */
@@ -160,8 +155,20 @@ static TimerRecord *record_take(TimerQueue *t, uint32_t *index) {
 static void record_give(TimerQueue *t, TimerRecord *r, uint32_t index, uint64_t state) {
     /* release: the next life of the record starts from here */
     atomic_store_explicit(&r->state, ((state >> 2) + 1) << 2 | TIMER_FREE, memory_order_release);
+    r->start = NULL;
     r->next_free = t->free_record;
     t->free_record = index + 1;
+}
+
+void timers_destroy(BtVm *vm, TimerQueue *t) {
+    for (uint32_t i = 0; i < t->record_count; i++) {
+        TimerRecord *r = record_at(t, i);
+        if (r->start) message_release(vm, NULL, r->start);
+    }
+    mem_free(t->entries);
+    /* relaxed: alone by now */
+    for (unsigned k = 0; k < TIMER_CHUNKS; k++)
+        mem_free(atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
 }
 
 /* id: scheduler in bits 54-61, record in 32-53, low half of the record's generation below. */
@@ -169,47 +176,75 @@ static uint64_t timer_id(const Scheduler *s, uint32_t index, uint64_t state) {
     return ((uint64_t)s->index << 54) | ((uint64_t)index << 32) | ((state >> 2) & 0xffffffffu);
 }
 
-/* Throws cancelled entries out when they are the majority. */
-static void sweep(TimerQueue *t) {
+/* Gives up a record that waits for nothing any more: cancelled, or whoever it was for has ended. */
+static bool drop_if_void(Scheduler *s, uint64_t subject) {
+    if (!(subject & TIMER_RECORD)) return false;
+    TimerQueue *t = &s->timers;
+    TimerRecord *r = record_at(t, (uint32_t)subject);
+    uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
+    bool cancelled = (state & TIMER_STATUS) == TIMER_CANCELLED;
+    if (!cancelled) {
+        uint64_t expected = state;
+        /* acq_rel: as in timer_cancel */
+        if (process_is_alive(s->vm, r->pid) ||
+            !atomic_compare_exchange_strong_explicit(&r->state, &expected, state ^ TIMER_PENDING,
+                                                     memory_order_acq_rel, memory_order_relaxed))
+            return false;
+    }
+    if (cancelled) atomic_fetch_sub_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
+    if (r->start) message_release(s->vm, s, r->start);
+    record_give(t, r, (uint32_t)subject, state);
+    count_record(t, subject, (uint32_t)-1);
+    return true;
+}
+
+/* Throws out what waits for nothing, when cancelled entries are the majority or there are twice as many as
+ * after the last time. */
+static void sweep(Scheduler *s) {
+    TimerQueue *t = &s->timers;
     /* relaxed: a hint */
     uint32_t cancelled = atomic_load_explicit(&t->cancelled, memory_order_relaxed);
-    if (cancelled < 64 || cancelled < t->count / 2) return;
+    bool many = cancelled >= 64 && cancelled >= t->count / 2;
+    if (!many && t->count < t->next_sweep) return;
     size_t kept = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        TimerEntry e = t->entries[i];
-        if (e.subject & TIMER_RECORD) {
-            uint32_t index = (uint32_t)e.subject;
-            TimerRecord *r = record_at(t, index);
-            uint64_t state =
-                atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
-            if ((state & TIMER_STATUS) == TIMER_CANCELLED) {
-                record_give(t, r, index, state);
-                count_record(t, e.subject, (uint32_t)-1);
-                atomic_fetch_sub_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
-                continue;
-            }
-        }
-        t->entries[kept++] = e;
-    }
+    for (size_t i = 0; i < t->count; i++)
+        if (!drop_if_void(s, t->entries[i].subject)) t->entries[kept++] = t->entries[i];
     t->count = kept;
+    t->next_sweep = 2 * kept > SWEEP_LEAST ? 2 * kept : SWEEP_LEAST;
     for (size_t i = kept / 2; i-- > 0;) sift_down(t, i);
 }
 
-uint64_t timer_start(Process *p, Value pid, int64_t microseconds) {
+/* 0: no memory; the message is still the caller's. */
+static uint64_t start_record(Process *p, Value pid, Message *start, int64_t microseconds) {
     Scheduler *s = p->scheduler;
     uint32_t index;
-    sweep(&s->timers);
+    sweep(s);
     TimerRecord *r = record_take(&s->timers, &index);
-    if (!r) return vm_fail(p->vm), 0;
+    if (!r) return 0;
     uint64_t state = atomic_load_explicit(&r->state, memory_order_relaxed); /* free: ours alone */
     if ((state >> 2 & 0xffffffffu) == 0) state += 1u << 2;                  /* no id is 0 */
     state = (state & ~(uint64_t)TIMER_STATUS) | TIMER_PENDING;
     r->pid = pid;
+    r->start = start;
     /* release: pairs with timer_cancel */
     atomic_store_explicit(&r->state, state, memory_order_release);
     int64_t deadline = deadline_after(vm_now_us(p->vm), microseconds < 0 ? 0 : microseconds);
     if (!heap_add(&s->timers, deadline, TIMER_RECORD | index)) vm_fail(p->vm);
     return timer_id(s, index, state);
+}
+
+uint64_t timer_start(Process *p, Value pid, int64_t microseconds) {
+    uint64_t id = start_record(p, pid, NULL, microseconds);
+    if (!id) vm_fail(p->vm);
+    return id;
+}
+
+uint64_t timer_start_process(Process *p, int64_t microseconds, Value callable, Value selector,
+                             const Value *args, unsigned argc) {
+    Message *m = message_make(p->vm, p->scheduler, MSG_START, p->pid, callable, selector, args, argc);
+    uint64_t id = m ? start_record(p, p->pid, m, microseconds) : 0;
+    if (m && !id) message_release(p->vm, p->scheduler, m);
+    return id;
 }
 
 bool timer_cancel(BtVm *vm, uint64_t timer_id_) {
@@ -229,10 +264,21 @@ bool timer_cancel(BtVm *vm, uint64_t timer_id_) {
     return true;
 }
 
+/* The process that a timer starts, linked to who made the timer; if that has ended there is nothing to do. */
+static void start_process(Scheduler *s, Value owner, Message *m) {
+    SpawnOptions options = {.role = PROC_PLAIN, .self_ref = V_NIL, .scheduler = s};
+    Process *fresh = process_is_alive(s->vm, owner) ? process_new(s->vm, &options) : NULL;
+    if (!fresh) return message_release(s->vm, s, m);
+    if (relation_add(&fresh->link.relations, RELATION_LINK, owner, 0))
+        (void)signal_send(s->vm, s, owner, MSG_LINK, fresh->pid, 0, NULL, 0);
+    (void)mailbox_send(s->vm, s, fresh->pid, m);
+}
+
 static void fire_record(Scheduler *s, const TimerEntry *e) {
     uint32_t index = (uint32_t)e->subject;
     TimerRecord *r = record_at(&s->timers, index);
     Value pid = r->pid;
+    Message *start = r->start;
     uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
     uint64_t id = timer_id(s, index, state);
     bool pending = (state & TIMER_STATUS) == TIMER_PENDING;
@@ -244,7 +290,9 @@ static void fire_record(Scheduler *s, const TimerEntry *e) {
     }
     if (!pending) atomic_fetch_sub_explicit(&s->timers.cancelled, 1, memory_order_relaxed); /* a hint */
     record_give(&s->timers, r, index, state);
-    if (!pending) return;
+    if (!pending && start) message_release(s->vm, s, start);
+    if (pending && start) start_process(s, pid, start);
+    if (!pending || start) return;
     Message *m = message_make(s->vm, s, MSG_TIMER, V_NIL, V_NIL, V_NIL, NULL, 0);
     if (!m) {
         vm_fail(s->vm);

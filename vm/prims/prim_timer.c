@@ -11,21 +11,52 @@ enum { TIMER_ACTIVE, TIMER_FIRED, TIMER_CANCELLED };
 typedef struct {
     Counted counted;
     _Atomic int state;
-    _Atomic uint64_t pid; /* of the timer's process; V_NIL before it is known */
+    _Atomic uint64_t pid;    /* of a repeating timer's process; V_NIL before it is known */
+    _Atomic uint64_t record; /* of a one-shot: what timer_cancel knows it by, else 0 */
+    Value owner;             /* of a one-shot: who made it, V_NIL otherwise */
 } TimerState;
 
 static void timer_drop(Counted *c) { mem_free(c); }
 
 static TimerState *timer_state(Value v) { return native_of(v, timer_drop); }
 
-PRIM(prim_timer_make) {
-    (void)count;
-    if (!heap_reserve(p, NATIVE_WORDS)) return PRIM_RAISE;
+static TimerState *make(Process *p, Value class, Value owner, Value *result) {
+    if (!heap_reserve(p, NATIVE_WORDS)) return NULL;
     TimerState *t = mem_zalloc(sizeof *t);
-    if (!t) return error_resource(p, NULL);
+    if (!t) return error_resource(p, NULL), NULL;
     atomic_init(&t->pid, V_NIL);
-    size_t words = sizeof *t / sizeof(Value);
-    return *result = native_new(p, special_payload(args[0]), &t->counted, timer_drop, words), PRIM_OK;
+    t->owner = owner;
+    *result = native_new(p, special_payload(class), &t->counted, timer_drop, sizeof *t / sizeof(Value));
+    return t;
+}
+
+PRIM(prim_timer_make) { return (void)count, make(p, args[0], V_NIL, result) ? PRIM_OK : PRIM_RAISE; }
+
+/* A one-shot has no process before it fires. */
+static PrimStatus start_once(Process *p, Value *args, int64_t us, Value *result) {
+    TimerState *t = make(p, args[0], p->pid, result);
+    if (!t) return PRIM_RAISE;
+    Value arguments[3] = {*result, p->pid, args[2]};
+    uint64_t id = timer_start_process(p, us, args[0], named(p, "__fired:for:do:"), arguments, 3);
+    /* release: pairs with the acquire load of who cancels */
+    atomic_store_explicit(&t->record, id, memory_order_release);
+    return id ? PRIM_OK : error_resource(p, "There is no memory for another timer.");
+}
+
+/* Milliseconds as an Integer and a block without parameters; the Beamtalk code behind it does the rest. */
+PRIM(prim_timer_after_ms) {
+    (void)count;
+    int64_t ms = value_is_int(args[1]) ? value_to_int(args[1]) : -1;
+    bool plain = value_is_kind(args[2], KIND_CLOSURE) &&
+                 ((const Function *)(uintptr_t)object_at(args[2], CLOSURE_FN))->param_count == 0;
+    if (ms < 0 || ms > INT64_MAX / 4000 || !plain) return PRIM_FAIL;
+    return start_once(p, args, ms * 1000, result);
+}
+
+PRIM(prim_timer_after_us) {
+    (void)count;
+    int64_t us = value_is_int(args[1]) ? value_to_int(args[1]) : INT64_MAX / 4;
+    return start_once(p, args, us > INT64_MAX / 4 ? INT64_MAX / 4 : us, result);
 }
 
 PRIM(prim_timer_attach) {
@@ -60,21 +91,30 @@ PRIM(prim_timer_is_pending) {
     return t ? (*result = value_from_bool(is_pending(t)), PRIM_OK) : PRIM_FAIL;
 }
 
+/* Whether what is to fire it is still there. */
+static bool may_fire(BtVm *vm, TimerState *t, Value pid) {
+    if (t->owner != V_NIL) return process_is_alive(vm, t->owner);
+    return pid == V_NIL || process_is_alive(vm, pid);
+}
+
 PRIM(prim_timer_is_active) {
     (void)count;
     TimerState *t = timer_state(args[0]);
     Value pid = t ? atomic_load_explicit(&t->pid, memory_order_acquire) : V_NIL;
-    *result = value_from_bool(t && is_pending(t) && (pid == V_NIL || process_is_alive(p->vm, pid)));
+    *result = value_from_bool(t && is_pending(t) && may_fire(p->vm, t, pid));
     return PRIM_OK;
 }
 
-/* Wakes the timer's process, which then ends by itself: a kill would reach the maker over the link. */
+/* Wakes the process of a repeating timer, which then ends by itself: a kill would reach the maker over the
+ * link.
+ */
 PRIM(prim_timer_cancel) {
     (void)count;
     TimerState *t = timer_state(args[0]);
     Value pid = t ? atomic_load_explicit(&t->pid, memory_order_acquire) : V_NIL;
-    bool alive = pid == V_NIL || process_is_alive(p->vm, pid);
-    bool stopped = t && leave_active(t, TIMER_CANCELLED) && alive;
+    bool stopped = t && may_fire(p->vm, t, pid) && leave_active(t, TIMER_CANCELLED);
+    uint64_t record = t ? atomic_load_explicit(&t->record, memory_order_acquire) : 0;
+    if (stopped && record) (void)timer_cancel(p->vm, record);
     if (stopped && pid != V_NIL) (void)raw_send(p->vm, p, pid, 0, SYMBOL(normal));
     return *result = value_from_bool(stopped), PRIM_OK;
 }
