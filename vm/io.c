@@ -43,7 +43,8 @@ struct IoThread {
     pthread_t thread;
     uv_loop_t loop;
     uv_async_t async;
-    int stop_pipe[2]; /* the read end becomes readable at shutdown */
+    int stop_pipe[2];     /* the read end becomes readable at shutdown, and when a reader has gone */
+    _Atomic bool reading; /* stdin is waited for */
 
     /* stdin: touched by the one read that is going on, or by the loop thread between reads */
     IoRequest *lines_first, *lines_last; /* loop thread: reads that wait for their turn */
@@ -169,8 +170,34 @@ static bool take_line(IoThread *io, IoRequest *r) {
     return true;
 }
 
-/* Waits for stdin and reads a piece. False: end of input, or shutdown. */
-static bool read_more(IoThread *io) {
+/* Waits for stdin. False: shutdown, or nobody wants the line any more (*abandoned): what comes is for others.
+ */
+static bool wait_for_input(IoThread *io, const IoRequest *r, bool *abandoned) {
+    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                            {.fd = io->stop_pipe[0], .events = POLLIN}};
+    /* seq_cst: of a reader that begins to wait and its end, one sees the other */
+    atomic_store(&io->reading, true);
+    bool ready = false;
+    while (!(*abandoned = !process_is_alive(r->vm, r->pid))) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) break;
+        ready = (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !fds[1].revents;
+        pthread_mutex_lock(&io->lock);
+        bool stopping = io->stopping;
+        pthread_mutex_unlock(&io->lock);
+        if (ready || stopping) break;
+        char sink;
+        if (fds[1].revents) (void)!read(io->stop_pipe[0], &sink, 1);
+    }
+    atomic_store(&io->reading, false);
+    return ready;
+}
+
+void io_reader_gone(BtVm *vm) {
+    if (vm->io && atomic_load(&vm->io->reading)) (void)!write(vm->io->stop_pipe[1], "r", 1);
+}
+
+/* Waits for stdin and reads a piece. False: end of input, shutdown, or abandoned. */
+static bool read_more(IoThread *io, const IoRequest *r, bool *abandoned) {
     if (io->input_capacity - io->input_length < INPUT_CHUNK) {
         size_t capacity = io->input_capacity * 2 + INPUT_CHUNK;
         char *bigger = mem_realloc(io->input, capacity);
@@ -178,11 +205,7 @@ static bool read_more(IoThread *io) {
         io->input = bigger;
         io->input_capacity = capacity;
     }
-    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                            {.fd = io->stop_pipe[0], .events = POLLIN}};
-    while (poll(fds, 2, -1) < 0)
-        if (errno != EINTR) return false;
-    if (fds[1].revents) return false;
+    if (!wait_for_input(io, r, abandoned)) return false;
     ssize_t got;
     do got = read(STDIN_FILENO, io->input + io->input_length, INPUT_CHUNK);
     while (got < 0 && (errno == EINTR || errno == EAGAIN));
@@ -198,7 +221,10 @@ static void read_line(IoRequest *r) {
             r->found_end = true;
             return;
         }
-        if (!read_more(io)) io->input_ended = true;
+        bool abandoned = false;
+        if (read_more(io, r, &abandoned)) continue;
+        if (abandoned) return;
+        io->input_ended = true;
     }
 }
 

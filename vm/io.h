@@ -18,6 +18,8 @@ void io_console_flush(BtVm *vm);
 void io_error_write(BtVm *vm, const char *bytes, size_t length);
 /* PRIM_BLOCK: a String without its line end, or nil at the end of input. */
 PrimStatus io_read_line(Process *p);
+/* A process that may wait for a line has been killed: its read ends before it takes one. Any thread. */
+void io_reader_gone(BtVm *vm);
 
 /* ---- for vm.c and the seeded driver ---- */
 IoThread *io_new(BtVm *vm);

@@ -392,6 +392,27 @@ START_TEST(interrupted_evaluations) {
 }
 END_TEST
 
+START_TEST(lines_for_the_program) {
+    start();
+    pty_type(pty, "Console readLine: \"name? \"\r");
+    SEES("\nname? ");
+    pty_type(pty, "Bob\r");
+    SEES("\nBob\n> ");
+    pty_type(pty, "Console readLine\r");
+    SEES("\n");
+    usleep(200000);
+    pty_type(pty, "\003");
+    SEES("Interrupted\n> ");
+    says("5 + 4", "9"); /* not the program's any more */
+    pty_type(pty, "VmProcess start: [Timer sleep: 300. Transcript show: \"later\"; cr]\r");
+    SEES("\n> ");
+    pty_type(pty, "1 + ");
+    SEES("later\n> 1 + ");
+    says("2", "3");
+    leave();
+}
+END_TEST
+
 START_TEST(busy_actors_print) {
     start();
     pty_type(pty, "Actor subclass: Busy\r  work => [true] whileTrue: [1]\r");
@@ -469,6 +490,7 @@ int main(void) {
                                   text_beyond_ascii,
                                   colours,
                                   interrupted_evaluations,
+                                  lines_for_the_program,
                                   busy_actors_print,
                                   end_of_input,
                                   exit_by_the_program};

@@ -38,7 +38,9 @@ void bt_session_interrupt(bt_session *s) {
     /* seq_cst, here and in run_process: of a start and an interrupt at once, one sees the other */
     atomic_store(&s->interrupted, true);
     Value pid = atomic_load(&s->running);
-    if (pid != V_NIL) process_interrupt(s->vm->core, pid);
+    if (pid == V_NIL) return;
+    process_interrupt(s->vm->core, pid);
+    io_reader_gone(s->vm->core);
 }
 
 static bool binding_set(bt_session *s, const char *name, size_t length, Value value) {
