@@ -20,16 +20,16 @@ static void report_no_channel(Analysis *a, Span span, const BlockFacts *b, const
 }
 
 /* An outer write may leave a block only by a construct, or in an actor's own methods by the carriers of its
- * process. */
+ * process. Which of them a block has is FnFacts.channel: lowering makes the others raise. */
 static void check_outer_writes(Analysis *a, const BlockFacts *b) {
-    if (!b->closure->writes.count || facts_actor_instance(b->closure)) return;
+    if (!b->closure->writes.count) return;
     if (b->flow == FLOW_FOREIGN) {
         const Var *var = b->closure->writes.items[0];
         report(a, DIAG_WARNING, "unresolved_ffi", b->node->span,
                "block writes outer local `%s`, but a foreign function loses the write", var->name);
         return;
     }
-    if (b->flow == FLOW_SEND || b->flow == FLOW_SELF_SEND)
+    if (!b->closure->channel && (b->flow == FLOW_SEND || b->flow == FLOW_SELF_SEND))
         report_no_channel(a, b->node->span, b, b->flow_selector);
 }
 
@@ -124,8 +124,7 @@ static bool ends_script(const Analysis *a, const Var *var) {
 /* A stateful block in a local, bound once. One that is bound again is not tracked: calling it raises. */
 static void check_stored(Analysis *a, const Var *var) {
     const BlockFacts *b = var->block;
-    if (var->writes != 1 || !b || !b->closure || !b->closure->writes.count || facts_actor_instance(var->fn))
-        return;
+    if (var->writes != 1 || !b || !b->closure || !b->closure->writes.count || b->closure->channel) return;
     if (!var->flows && ends_script(a, var)) return;
     report_no_channel(a, var->bound_span, b, var->flows ? var->flows : "value");
 }
