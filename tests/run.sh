@@ -74,6 +74,13 @@ run_tests() {
     one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
     one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
+    one "release matrix of constructs" "$cd_root/build/test_property" --matrix
+    one "release programs, three callers" "$cd_root/build/test_property" --count 500 --callers 3 --schedule 7
+    if [ $long = 1 ]; then
+        one "release 100,000 programs" "$cd_root/build/test_property" --count 100000 --table
+        one "release 20,000 programs, three callers" "$cd_root/build/test_property" --count 20000 --seed 2 --callers 3
+        one "release planted faults" bash "$cd_root/tests/property/faults.sh" "$scratch"
+    fi
     if [ $long = 1 ]; then one "release 50,000 mutants" "$cd_root/build/test_mutation" 50000 7; fi
     echo "ASan and UBSan"
     build "$cd_root/build-asan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=address -DBT_STRESS=ON
@@ -98,6 +105,7 @@ run_tests() {
     one "gc stress answers" env BT_GC_STRESS=1 BT_TEST_PART=$tenth "$cd_root/build-stress/test_answers"
     one "gc stress class variables" env BT_GC_STRESS=1 bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-stress/beamtalk" 20 9
     one "yield stress class variables" env BT_YIELD_STRESS=1 bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-stress/beamtalk" 100 3
+    one "gc stress programs" env BT_GC_STRESS=1 "$cd_root/build-stress/test_property" --callers 2 --seed 3
     unset BT_TEST_SCALE
 
     echo "$total_passed passed, $total_failed failed"

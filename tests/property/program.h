@@ -106,6 +106,8 @@ typedef struct {
     Context context;
     Method methods[PROG_METHODS]; /* 0 is the entry `m`; the others `p1:` .. */
     int var_count;                /* of the method that has most; each numbers its own from 0 */
+    int callers; /* CTX_CLASS: more than one process calls the entry at once; the answer is theirs, sorted by
+                    text */
 } Program;
 
 extern const char *const CONTEXT_NAMES[CTX_COUNT];

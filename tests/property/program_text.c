@@ -323,6 +323,14 @@ static void script_inputs(const Program *program, Inputs *inputs) {
     prog_text_add(&inputs->finals, "#(v0, v1, v2, PropHop runs)");
 }
 
+/* An invocation at a time: whoever comes when, together they answer what as many calls in turn would. */
+static void crowd_input(int callers, const char *name, ProgText *out) {
+    prog_text_add(out, "((Parallel all: #(");
+    for (int i = 0; i < callers; i++)
+        prog_text_add(out, "%s[[%s m] on: Error do: [:e | e kind]]", i ? ", " : "", name);
+    prog_text_add(out, ")) collect: [:r | r value]) sort: [:a :b | a printString <= b printString]");
+}
+
 void program_inputs(const Program *program, Spelling spelling, const char *name, Inputs *inputs) {
     *inputs = (Inputs){0};
     prog_text_add(&inputs->setup, "PropHop reset\n");
@@ -336,6 +344,10 @@ void program_inputs(const Program *program, Spelling spelling, const char *name,
                   : program->context == CTX_CLASS ? "%s m"
                                                   : "%s new m",
                   name);
+    if (program->callers > 1) {
+        inputs->answer.length = 0;
+        crowd_input(program->callers, name, &inputs->answer);
+    }
     if (program->context == CTX_CLASS)
         prog_text_add(&inputs->finals, "#(%s s0, %s s1, PropHop runs)", name, name);
     else if (program->context == CTX_ACTOR)

@@ -15,6 +15,8 @@ typedef struct {
 static Value *call(Construct *c, int kid, Value *a, Value *b) {
     Value *arguments[3] = {a, b, NULL};
     int count = b ? 2 : a ? 1 : 0;
+    if (c->kids[kid])
+        return ref_call(c->run, c->kids[kid], count, arguments); /* no literal: a block from elsewhere */
     return ref_literal(c->run, c->env, c->node->kids[kid], count, arguments);
 }
 
@@ -79,7 +81,7 @@ static Value *repeat(Construct *c) {
 static Value *counted(Construct *c, int block, int64_t from, int64_t to, int64_t step) {
     if (step == 0) return value_nil();
     for (int64_t i = from; step > 0 ? i <= to : i >= to; i += step) {
-        Value *index = c->node->kids[block]->param_count ? value_int(&c->run->pool, i) : NULL;
+        Value *index = block > 1 ? value_int(&c->run->pool, i) : NULL;
         if (!call(c, block, index, NULL)) return NULL;
     }
     return value_nil();

@@ -135,6 +135,9 @@ bool value_print(const Value *value, ProgText *text) {
         prog_text_add(text, ")");
         return true;
     case V_DICT: return print_dict(value, text);
+    case V_BLOCK:
+        prog_text_add(text, "Block/%lld", (long long)value->number);
+        return true; /* inside a collection */
     case V_OK: prog_text_add(text, "Result ok: "); return value_print(value->items[0], text);
     default: return false;
     }

@@ -21,7 +21,8 @@ static bt_status evaluate(bt_session *session, const char *source, bt_result **r
 }
 
 static void open_vm(Subject *s) {
-    bt_config config = {.size = sizeof config, .schedulers = 1, .seeded = s->seeded, .seed = s->seed};
+    bt_config config = {
+        .size = sizeof config, .schedulers = s->seeded ? 1 : 2, .seeded = s->seeded, .seed = s->seed};
     s->vm = bt_vm_new(&config);
     bt_session *session = s->vm ? bt_session_new(s->vm) : NULL;
     bt_result *result = NULL;

@@ -1,8 +1,14 @@
 /* The property test: generated programs give in the VM what the reference interpretation says, and the
- * compiler refuses exactly the blocks that the rules refuse. `--count N` programs (default 2,000;
- * BT_TEST_SCALE scales it), `--seed S`, `--only INDEX` for one of them, `--show` prints programs, `--table`
- * the coverage. The last line is `N passed, N failed`.
- */
+ * compiler refuses exactly the blocks that the rules refuse. Programs of class methods run in three
+ * spellings: open, sealed, and overridden in a subclass.
+ *
+ *   --count N     programs (default 2,000; BT_TEST_SCALE scales it)    --seed S    --from I
+ *   --only INDEX  one of them, with all that is known of it            --show      the same for all
+ *   --matrix      instead: small programs for every construct x position x context x outcome
+ *   --callers N   so many processes call the entry of a class at once  --schedule S  in the order of a seed
+ *   --table       how often each construct ended how in each position  --failures N  stop behind so many
+ *
+ * A failure is shrunk and printed with its seed. The last line is `N passed, N failed`. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +22,7 @@ typedef struct {
     uint64_t seed;
     long count, from, only;
     bool show, table, matrix;
+    int callers;       /* processes that call each class method at once */
     uint64_t schedule; /* 0: as it comes; else one scheduler that chooses by this seed */
     int max_failures;
 } Options;
@@ -145,6 +152,7 @@ static void one_indexed(Subject *subject, const Options *o, uint64_t index, Tota
     snprintf(which, sizeof which, "--seed %llu --only %llu", (unsigned long long)o->seed,
              (unsigned long long)index);
     Program program = generate_indexed(&pool, o->seed, index);
+    if (program.context == CTX_CLASS) program.callers = o->callers;
     one(subject, o, &program, which, totals);
     pool_clear(&pool);
 }
@@ -241,6 +249,8 @@ static Options options(int argc, char **argv) {
             o.max_failures = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--schedule") && more)
             o.schedule = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--callers") && more)
+            o.callers = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--matrix"))
             o.matrix = true;
         else if (!strcmp(argv[i], "--show"))
@@ -249,7 +259,7 @@ static Options options(int argc, char **argv) {
             o.table = true;
         else {
             fprintf(stderr, "usage: test_property [--count N] [--from N] [--seed S] [--only INDEX] "
-                            "[--schedule S] [--matrix] "
+                            "[--callers N] [--schedule S] [--matrix] "
                             "[--failures N] [--show] [--table]\n");
             exit(2);
         }
