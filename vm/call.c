@@ -176,7 +176,10 @@ ReplyKind call_take_reply(Process *caller, Value *answer) {
     if (r.fragment) heap_adopt(caller, r.fragment);
     switch (r.kind) {
     case REPLY_VALUE: *answer = r.value; break;
-    case REPLY_ERROR: caller->exception = r.value; break;
+    case REPLY_ERROR:
+        caller->exception = r.value;
+        error_extend_trace(caller);
+        break;
     case REPLY_NLR:
         caller->pending_value = r.value;
         caller->pending_pid = r.token_pid;

@@ -8,6 +8,7 @@
 #include "vm/prim.h"
 
 struct Class;
+struct Text;
 
 typedef enum {
 #define ERROR_KIND(name, class_name, with_selector, without) ERR_##name,
@@ -54,6 +55,11 @@ Value error_relabel(Process *p, Value exception, Value class_name, Value selecto
 /* Where the process is now, as a raw trace (Tuple of immediates; interp.h renders it). nil without memory.
  * MAY_GC. */
 Value error_trace(Process *p);
+/* The pending exception came from another process: the frames that waited for its answer go behind its own.
+ * MAY_GC. */
+void error_extend_trace(Process *p);
+/* Of a raw trace: one line per frame, `  at Class>>selector (file:line)`, innermost first. */
+void trace_append_text(BtVm *vm, Value raw, struct Text *out);
 /* Of a raw trace: selector of the innermost instance method that the class or one between it and Actor
  * defines; V_NIL if there is none. */
 Value trace_method_of(Value raw, const struct Class *c);

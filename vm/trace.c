@@ -63,6 +63,33 @@ Value error_trace(Process *p) {
     return tuple;
 }
 
+void error_extend_trace(Process *p) {
+    Value exception = p->exception;
+    if (!value_is_exception(p->vm, exception) || (header_flags(object_header(exception)) & OBJ_LITERAL) ||
+        !value_is_kind(object_at(exception, EXC_TRACE), KIND_TUPLE))
+        return;
+    RawTrace t;
+    collect(p, &t);
+    size_t size = object_size(exception), theirs = object_size(object_at(exception, EXC_TRACE)) - 1,
+           room = theirs < TRACE_MAX_FRAMES * RAW_WORDS ? TRACE_MAX_FRAMES * RAW_WORDS - theirs : 0,
+           ours = t.count * RAW_WORDS < room ? t.count * RAW_WORDS : room;
+    RootSpan span;
+    roots_push(p, &span, &exception, 1);
+    bool room_made = heap_reserve(p, size + 1 + theirs + ours);
+    roots_pop(p, &span);
+    p->exception = exception; /* as it came, if there is no memory */
+    if (!room_made) return;
+    Value trace = heap_new(p, KIND_TUPLE, CLASS_ID_Tuple, 1 + theirs + ours);
+    memcpy(object_words(trace) + 1, object_words(object_at(exception, EXC_TRACE)) + 1,
+           theirs * sizeof(Value));
+    memcpy(object_words(trace) + 1 + theirs, t.words, ours * sizeof(Value));
+    uint64_t *copy = heap_alloc(p, size);
+    memcpy(copy, object_words(exception), size * sizeof *copy);
+    copy[0] &= ~header_make(0, (ObjectKind)0, OBJ_LITERAL, 0);
+    copy[EXC_TRACE] = trace;
+    p->exception = value_from_object(copy);
+}
+
 Value trace_method_of(Value raw, const Class *c) {
     if (!value_is_kind(raw, KIND_TUPLE)) return V_NIL;
     size_t count = (object_size(raw) - 1) / RAW_WORDS;
@@ -127,6 +154,23 @@ static bool render_frame(Process *p, Class *c, size_t index, Value *roots) {
     set_field(c, slots, p->vm, "file", roots[R_FILE]);
     roots[R_LIST] = list_cons_reserved(p, frame, roots[R_LIST]);
     return true;
+}
+
+void trace_append_text(BtVm *vm, Value raw, Text *out) {
+    size_t count = value_is_kind(raw, KIND_TUPLE) ? (object_size(raw) - 1) / RAW_WORDS : 0;
+    for (size_t i = 0; i < count; i++) {
+        const Value *w = object_words(raw) + 1 + i * RAW_WORDS;
+        int64_t flags = value_to_int(w[RAW_FLAGS]);
+        const char *class_name = value_is_symbol(w[RAW_CLASS]) ? symbol_text(vm, w[RAW_CLASS], NULL) : NULL;
+        const char *selector =
+            value_is_symbol(w[RAW_SELECTOR]) ? symbol_text(vm, w[RAW_SELECTOR], NULL) : NULL;
+        const char *file = value_is_symbol(w[RAW_FILE]) ? symbol_text(vm, w[RAW_FILE], NULL) : "?";
+        if (class_name)
+            text_appendf(out, "  at %s%s>>%s (%s:%lld)\n", class_name, flags & 2 ? " class" : "",
+                         selector ? selector : "?", file, (long long)(flags >> 2));
+        else
+            text_appendf(out, "  at %s:%lld\n", file, (long long)(flags >> 2));
+    }
 }
 
 Value interp_render_trace(Process *p, Value raw) {

@@ -40,6 +40,7 @@ BtVm *vm_new(const VmConfig *config) {
     vm->mailbox_limit = config->mailbox_limit;
     if (config->profile) vm->profile = profile_new();
     vm->no_tail_calls = config->no_tail_calls;
+    vm->shared = config->shared;
     vm->seeded = config->seeded;
     vm->seed = config->seed;
     vm->out = config->out;

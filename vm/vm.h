@@ -22,11 +22,11 @@ struct BtVm {
     Value *error_kinds; /* symbols by ErrorKind */
     uint32_t max_symbols;
     size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
-    size_t memory_limit_bytes;        /* resident set of the whole VM; 0 = none (vm/limits.h) */
-    uint32_t mailbox_limit;           /* messages that may wait for a process; 0 = none */
-    _Atomic bool memory_short;        /* was over the limit at the last look */
-    _Atomic int64_t memory_looked_us; /* when that was */
-    bool no_tail_calls, seeded;
+    size_t memory_limit_bytes;          /* resident set of the whole VM; 0 = none (vm/limits.h) */
+    uint32_t mailbox_limit;             /* messages that may wait for a process; 0 = none */
+    _Atomic bool memory_short;          /* was over the limit at the last look */
+    _Atomic int64_t memory_looked_us;   /* when that was */
+    bool no_tail_calls, seeded, shared; /* shared: programs cannot end it */
     uint64_t seed;
     _Atomic bool failed;     /* a VM structure could not be had: processes stop, API calls answer so */
     _Atomic int exit_status; /* >= 0 once Program exit: or System halt: was sent, else -1 */
@@ -43,7 +43,7 @@ struct BtVm {
 /* vm/vm.c. What bt_vm_new hands down; zero = default everywhere. */
 typedef struct VmConfig {
     unsigned schedulers;
-    bool seeded, no_tail_calls;
+    bool seeded, no_tail_calls, shared;
     uint64_t seed;
     size_t heap_limit_words, stack_limit_words, memory_limit_bytes;
     uint32_t mailbox_limit;

@@ -220,8 +220,8 @@ program hangs_test.bt 'Actor subclass: Locker
   pong => #pong
 TestCase subclass: HangsTest
   testWaitsForever => VmProcess receive'
-expect "exploration reports what waits for ever" 1 'HangsTest: 1 tests, 0 passed, 1 failed' 'seed 5, interleaving 1: nothing can run any more' \
+expect "exploration reports what waits for ever" 1 'HangsTest: 1 tests, 0 passed, 1 failed' 'seed 5, interleaving 1: test timed out after 60 s' \
     "$binary" test --explore 3 --seed 5 "$work/hangs_test.bt"
-expect "exploration wants a number" 2 '' "unknown option '--explore'" "$binary" test --explore none "$tickets"
+expect "exploration wants a number" 2 '' "--explore needs a number" "$binary" test --explore none "$tickets"
 
 finish

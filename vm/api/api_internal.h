@@ -58,6 +58,8 @@ char *text_dup(const char *bytes, size_t length);
 char *string_dup(Value v);
 /* Fills the diagnostics, and the error fields from the first error among them. */
 void result_set_diagnostics(bt_result *result, const DiagList *diags, SourceFile *file);
+/* Names of the classes, blank separated. mem_free. */
+char *definition_names(const BcUnit *bc);
 /* Fills the error fields from an exception instance. */
 void result_set_error(bt_result *result, BtVm *vm, Value exception);
 

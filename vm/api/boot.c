@@ -55,6 +55,7 @@ bt_vm *bt_vm_new(const bt_config *config) {
                      .seeded = config->seeded != 0,
                      .seed = config->seed,
                      .no_tail_calls = config->no_tail_calls != 0,
+                     .shared = config->shared != 0,
                      .heap_limit_words = config->heap_limit_bytes / sizeof(Value),
                      .stack_limit_words = config->stack_limit_bytes / sizeof(Value),
                      .memory_limit_bytes = config->memory_limit_bytes,

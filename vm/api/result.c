@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include "vm/api/api_internal.h"
 #include "vm/suggest.h"
+#include "vm/error.h"
 #include "vm/string.h"
+#include "vm/text.h"
 
 char *text_dup(const char *bytes, size_t length) {
     char *copy = mem_alloc(length + 1);
@@ -68,6 +70,22 @@ void result_set_error(bt_result *r, BtVm *vm, Value exception) {
     r->error_selector = slot_text(vm, object_at(exception, EXC_SELECTOR));
     if (r->error_selector && r->error_kind && !strcmp(r->error_kind, "does_not_understand"))
         set_hint_of_dnu(r, vm, object_at(exception, EXC_ERROR_CLASS));
+    Text stack = TEXT_INIT;
+    trace_append_text(vm, object_at(exception, EXC_TRACE), &stack);
+    if (!stack.failed) r->stack = text_dup(stack.bytes ? stack.bytes : "", stack.length);
+    text_free(&stack);
+}
+
+char *definition_names(const BcUnit *bc) {
+    size_t length = 0;
+    for (uint32_t i = 0; i < bc->class_count; i++) length += bc->classes[i].name.length + 1;
+    char *text = mem_zalloc(length + 1), *at = text;
+    for (uint32_t i = 0; text && i < bc->class_count; i++) {
+        if (i) *at++ = ' ';
+        memcpy(at, bc->classes[i].name.bytes, bc->classes[i].name.length);
+        at += bc->classes[i].name.length;
+    }
+    return text;
 }
 
 static char *copy_of(const char *text) { return text ? text_dup(text, strlen(text)) : NULL; }

@@ -116,18 +116,6 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     return bc;
 }
 
-static char *definition_names(const BcUnit *bc) {
-    size_t length = 0;
-    for (uint32_t i = 0; i < bc->class_count; i++) length += bc->classes[i].name.length + 1;
-    char *text = mem_zalloc(length + 1), *at = text;
-    for (uint32_t i = 0; text && i < bc->class_count; i++) {
-        if (i) *at++ = ' ';
-        memcpy(at, bc->classes[i].name.bytes, bc->classes[i].name.length);
-        at += bc->classes[i].name.length;
-    }
-    return text;
-}
-
 static bt_status compile_failure(Evaluation *e, const char *kind, const char *reason) {
     if (!e->result->error_message) e->result->error_message = text_dup(reason, strlen(reason));
     if (!e->result->error_kind) e->result->error_kind = text_dup(kind, strlen(kind));

@@ -22,6 +22,7 @@ typedef struct {
     uint32_t mailbox_limit;
     const char *profile_path; /* not an option: where to write a profile when the VM stops; NULL: none */
     void (*log)(void *context, const char *bytes, size_t length); /* not an option: log lines; NULL: stderr */
+    bool shared;      /* not an option: programs cannot end the VM */
     Signals *signals; /* not an option: who stops the VM of this command; NULL: nobody */
 } CommonOptions;
 

@@ -106,6 +106,7 @@ bt_vm *start_vm_writing(const CommonOptions *o,
                         .no_tail_calls = o->no_tail_calls,
                         .log = o->log,
                         .profile = o->profile_path != NULL,
+                        .shared = o->shared,
                         .output = output,
                         .context = context,
                         .use_stdout = !output};

@@ -1,119 +1,185 @@
-/* BUnit under `beamtalk test`: all files are one load; each test method runs as an evaluation, that is, in a
- * process of its own with a time limit. */
+/* BUnit under `beamtalk test`: loads the files, finds the test classes in them. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include "vm/cli/test_run.h"
+#include "compiler/parser.h"
+#include "vm/cli/file_set.h"
+#include "vm/cli/manifest.h"
+#include "vm/cli/test_class.h"
 
-enum { TEST_LIMIT_MS = 60000 };
+enum { PLAN_LIMIT_MS = 60000 };
 
-typedef struct {
-    TestRun *run;
-    bt_vm *vm;
-    bt_session *session;
-} Bunit;
+/* ---- files that cannot be loaded ---- */
 
-/* The files as one text: what others depend on may stand in any of them. */
-static char *join_files(char **paths, size_t count, size_t *length) {
-    char *joined = NULL;
-    *length = 0;
-    for (size_t i = count;
-         i-- > 0;) { /* the first file is the one under test: last, so that its name covers the whole */
-        size_t n;
-        char *text = read_source(paths[i], &n);
-        char *grown = text ? realloc(joined, *length + n + 2) : NULL;
-        if (!grown) return free(text), free(joined), NULL;
-        joined = grown;
-        memcpy(joined + *length, text, n);
-        *length += n;
-        joined[(*length)++] = '\n';
-        joined[*length] = 0;
-        free(text);
+static void report_spoiled(TestRun *run, const char *name, const char *message) {
+    report_test(&run->report, &(TestReport){.name = name, .outcome = TEST_FAILED, .message = message});
+}
+
+static size_t report_methods(TestRun *run, const ClassDecl *c, const char *message) {
+    size_t reported = 0;
+    for (uint32_t i = 0; i < c->methods.count; i++) {
+        const MethodDecl *m = c->methods.items[i];
+        char *name;
+        if (m->selector_kind != SEL_UNARY || strncmp(m->selector, "test", 4) || !m->selector[4]) continue;
+        if (asprintf(&name, "%s>>%s", c->name, m->selector) < 0) return reported;
+        report_spoiled(run, name, message);
+        free(name);
+        reported++;
     }
-    return joined;
+    if (reported) report_group(&run->report, c->name);
+    return reported;
 }
 
-static bool load(Bunit *b, char **paths, size_t count) {
-    size_t length;
-    char *text = join_files(paths, count, &length);
-    if (!text) return false;
-    bt_eval_options options = {.size = sizeof options, .name = paths[0], .load_only = 1, .spoil_methods = 1};
-    bt_result *result = NULL;
-    bt_status status = bt_vm_eval(b->session, text, length, &options, &result);
-    free(text);
-    if (status != BT_OK || !b->run->report.tap) fputs(bt_result_diagnostics(result), stderr);
-    if (status != BT_OK) report_failure(result, false);
-    bt_result_free(result);
-    return status == BT_OK;
+/* All its tests fail; if none can be made out, the file does. */
+static void report_spoiled_file(TestRun *run, const bt_source *source, const bt_result *result) {
+    const char *why = bt_result_error_message(result);
+    char *message;
+    if (asprintf(&message, "%s does not compile: %s", source->name, why ? why : "it cannot be loaded") < 0)
+        return;
+    Arena arena;
+    Intern intern;
+    SourceFile file;
+    DiagList diags;
+    size_t reported = 0;
+    arena_init(&arena);
+    diag_list_init(&diags);
+    bool ready = intern_init(&intern, &arena);
+    if (ready && source_file_init(&file, source->name, source->text, source->length)) {
+        const Module *m = parse_module(&(ParseInput){&file, &arena, &intern, &diags});
+        for (uint32_t i = 0; m && i < m->classes.count; i++)
+            reported += report_methods(run, m->classes.items[i], message);
+        source_file_free(&file);
+    }
+    if (!reported) {
+        report_spoiled(run, source->name, message);
+        report_group(&run->report, source->name);
+    }
+    diag_list_free(&diags);
+    intern_free(&intern);
+    arena_free(&arena);
+    free(message);
 }
 
-/* Display text of an expression's value; NULL on failure (then *message says why, if wanted). Caller frees.
- */
-static char *ask(Bunit *b, const char *source, char **message) {
-    bt_eval_options options = {.size = sizeof options, .want_shown = 1, .deadline_ms = TEST_LIMIT_MS};
+/* ---- finding the classes ---- */
+
+static char *ask(bt_vm *vm, const char *source) {
+    bt_session *session = bt_session_new(vm);
+    bt_eval_options options = {.size = sizeof options, .want_shown = 1, .deadline_ms = PLAN_LIMIT_MS};
     bt_result *result = NULL;
-    bt_status status = bt_vm_eval(b->session, source, strlen(source), &options, &result);
+    bt_status status =
+        session ? bt_vm_eval(session, source, strlen(source), &options, &result) : BT_NO_MEMORY;
     char *text = status == BT_OK && bt_result_shown(result) ? strdup(bt_result_shown(result)) : NULL;
-    if (!text && message) {
-        const char *why = status == BT_TIMEOUT  ? "test timed out after 60 s"
-                          : status == BT_KILLED ? "the test's process was killed"
-                                                : bt_result_error_message(result);
-        *message = strdup(why ? why : "no answer");
-    }
+    if (!text && status != BT_EXIT) report_failure(result, false);
     bt_result_free(result);
+    bt_session_free(session);
     return text;
 }
 
-/* The answer of TestRunner __outcome: "+" passed, "-why" skipped, anything else the message of a failure. */
-static void run_test(Bunit *b, const char *class_name, const char *selector) {
-    char *source, *name, *message = NULL;
-    if (asprintf(&source, "TestRunner __outcome: %s selector: #%s fixture: __fixture", class_name, selector) <
-        0)
-        return;
-    if (asprintf(&name, "%s>>%s", class_name, selector) < 0) return free(source);
-    char *answer = ask(b, source, &message);
-    if (!answer)
-        report_test(&b->run->report, name, TEST_FAILED, message);
-    else if (!strcmp(answer, "+"))
-        report_test(&b->run->report, name, TEST_PASSED, NULL);
-    else if (answer[0] == '-')
-        report_test(&b->run->report, name, TEST_SKIPPED, answer + 1);
-    else
-        report_test(&b->run->report, name, TEST_FAILED, answer + 1);
-    free(answer);
-    free(message);
-    free(source);
-    free(name);
+/* One line of TestRunner __plan: name, `serial` or `-`, selectors. */
+static bool add_class(TestClassList *list, const char *line, size_t length) {
+    TestClass *grown = realloc(list->items, (list->count + 1) * sizeof *grown);
+    if (grown) list->items = grown;
+    char *copy = strndup(line, length), *at = copy, *word;
+    if (!grown || !copy) return free(copy), false;
+    TestClass *c = &list->items[list->count];
+    *c = (TestClass){.name = strdup(strsep(&at, " "))};
+    c->serial = (word = strsep(&at, " ")) && !strcmp(word, "serial");
+    size_t words = 1;
+    for (const char *p = at; p && *p; p++) words += *p == ' ';
+    c->selectors = calloc(words, sizeof *c->selectors);
+    while (c->selectors && at && (word = strsep(&at, " ")))
+        if (*word) c->selectors[c->count++] = strdup(word);
+    free(copy);
+    list->count++;
+    return c->name && c->selectors;
 }
 
-static void run_class(Bunit *b, char *line) {
-    char *class_name = strsep(&line, " "), *source, *message = NULL;
-    if (asprintf(&source, "__fixture := TestRunner __fixtureOf: %s", class_name) < 0) return;
-    char *fixture = ask(b, source, &message);
-    for (char *selector; (selector = strsep(&line, " "));)
-        if (*selector) run_test(b, class_name, selector);
-    free(source);
-    free(fixture);
-    free(message);
-    if (asprintf(&source, "TestRunner __endOf: %s fixture: __fixture", class_name) >= 0) {
-        free(ask(b, source, NULL));
-        free(source);
-    }
-    report_group(&b->run->report, class_name);
+/* The class's line in the plan; NULL: it is no class with tests. */
+static const char *find_line(const char *plan, const char *name, size_t length) {
+    for (const char *at = plan; at && *at; at = strchr(at, '\n'), at = at ? at + 1 : NULL)
+        if (!strncmp(at, name, length) && at[length] == ' ') return at;
+    return NULL;
 }
 
-int test_classes(TestRun *run, char **paths, size_t count) {
-    Bunit b = {.run = run, .vm = start_test_vm(run)};
-    b.session = bt_session_new(b.vm);
-    int code = 1;
-    if (b.session && load(&b, paths, count)) {
-        char *plan = ask(&b, "TestRunner __plan", NULL), *lines = plan;
-        for (char *line; lines && (line = strsep(&lines, "\n"));)
-            if (*line) run_class(&b, line);
-        free(plan);
-        code = 0;
+static bool classes_of_file(TestClassList *list, const char *plan, const bt_result *result) {
+    const char *name = bt_result_definitions(result);
+    while (name && *name) {
+        size_t length = strcspn(name, " ");
+        const char *line = find_line(plan, name, length);
+        if (line && !add_class(list, line, strcspn(line, "\n"))) return false;
+        name += length;
+        name += *name == ' ';
     }
-    bt_session_free(b.session);
-    stop_vm(&run->common, b.vm);
+    return true;
+}
+
+bool test_classes_find(bt_vm *vm, const FileSet *set, size_t first, TestClassList *list) {
+    *list = (TestClassList){NULL, 0};
+    char *plan = ask(vm, "TestRunner __plan");
+    bool planned = plan != NULL;
+    for (size_t i = first; planned && i < set->count; i++)
+        if (bt_result_status(set->results[i]) == BT_OK)
+            planned = classes_of_file(list, plan, set->results[i]);
+    free(plan);
+    return planned;
+}
+
+void test_classes_free(TestClassList *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        TestClass *c = &list->items[i];
+        for (size_t k = 0; k < c->count; k++) free(c->selectors[k]);
+        free(c->selectors);
+        free(c->name);
+        free(c->records);
+        free(c->failure);
+    }
+    free(list->items);
+    *list = (TestClassList){NULL, 0};
+}
+
+/* ---- the whole ---- */
+
+bool test_files_read(FileSet *set, const PathList *fixtures, const PathList *files) {
+    PathList all = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < fixtures->count; i++) good = paths_add(&all, fixtures->items[i]);
+    for (size_t i = 0; good && i < files->count; i++) good = paths_add(&all, files->items[i]);
+    good = file_set_read(set, &all) && good;
+    paths_free(&all);
+    return good;
+}
+
+static int run_loaded(TestRun *run, bt_vm *vm, const FileSet *set, size_t fixtures) {
+    TestClassList list;
+    bool found = test_classes_find(vm, set, fixtures, &list);
+    if (found) test_classes_run(run, vm, list.items, list.count);
+    test_classes_free(&list);
+    return found ? 0 : 1;
+}
+
+static int load_and_run(TestRun *run, bt_vm *vm, const PathList *fixtures, const PathList *files) {
+    FileSet set = {0};
+    bool warnings = !run->no_warnings && !run->report.tap;
+    char *package = manifest_directory_above(files->items[0]);
+    int code = package ? load_package_sources(vm, package, true, warnings, &run->warnings) : 0;
+    if (code == 0 && test_files_read(&set, fixtures, files)) {
+        (void)file_set_load(&set, vm, true, warnings);
+        run->warnings += file_set_warnings(&set);
+        for (size_t i = 0; i < set.count; i++)
+            if (bt_result_status(set.results[i]) != BT_OK)
+                report_spoiled_file(run, &set.sources[i], set.results[i]);
+        if (!(run->warnings_as_errors && run->warnings)) code = run_loaded(run, vm, &set, fixtures->count);
+    } else {
+        code = 1;
+    }
+    file_set_free(&set);
+    free(package);
+    return code;
+}
+
+int test_classes(TestRun *run, const PathList *fixtures, const PathList *files) {
+    bt_vm *vm = start_test_vm(run, &run->common);
+    int code = vm ? load_and_run(run, vm, fixtures, files) : 1;
+    stop_vm(&run->common, vm);
     return code;
 }

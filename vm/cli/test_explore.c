@@ -6,151 +6,116 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include "vm/cli/test_run.h"
-
-enum { ROUND_LIMIT_MS = 60000 }; /* of virtual time */
+#include "vm/cli/manifest.h"
+#include "vm/cli/test_class.h"
 
 typedef struct {
     TestRun *run;
-    char **paths;
-    size_t count;
+    const PathList *files;
+    FileSet set; /* fixtures first */
+    size_t fixtures;
+    char *package; /* its src is loaded too; NULL: none */
 } Exploration;
 
+/* What one interleaving came to. */
 typedef struct {
-    bt_vm *vm;
-    bt_session *session;
+    TestOutcome outcome;
+    char *message, *stack;
 } Round;
-
-/* All files, the first one last, as test_bunit.c loads them. */
-static char *join(const Exploration *x, size_t *length) {
-    char *all = NULL;
-    *length = 0;
-    for (size_t i = x->count; i-- > 0;) {
-        size_t n;
-        char *text = read_source(x->paths[i], &n), *grown = text ? realloc(all, *length + n + 1) : NULL;
-        if (!grown) return free(text), free(all), NULL;
-        all = grown;
-        memcpy(all + *length, text, n);
-        *length += n;
-        all[(*length)++] = '\n';
-        free(text);
-    }
-    return all;
-}
-
-static void round_end(Round *r) {
-    bt_session_free(r->session);
-    bt_vm_free(r->vm);
-}
 
 static void swallow(void *context, const char *bytes, size_t length) {
     (void)context, (void)bytes, (void)length;
 }
 
-/* A VM with this seed and the files loaded. False: they do not load; the reason is printed. Log lines of the
- * errors that a round provokes would drown the report; they are kept when one round is repeated. */
-static bool round_begin(const Exploration *x, uint64_t seed, unsigned rounds, Round *r) {
+/* A VM with this seed and the files loaded; NULL: they do not load, and the reason is printed. Log lines of
+ * the errors that a round provokes would drown the report; they are kept when one round is repeated. */
+static bt_vm *round_vm(Exploration *x, uint64_t seed) {
     CommonOptions options = x->run->common;
     options.seeded = true;
     options.seed = seed;
-    options.log = rounds > 1 ? swallow : NULL;
+    options.log = x->run->explore > 1 ? swallow : NULL;
     options.signals = NULL;
-    *r = (Round){.vm = start_vm_writing(&options, report_program_output, &x->run->report)};
-    r->session = r->vm ? bt_session_new(r->vm) : NULL;
-    size_t length;
-    char *text = r->session ? join(x, &length) : NULL;
-    bt_result *result = NULL;
-    bt_status status = BT_NO_MEMORY;
-    if (text) {
-        bt_eval_options how = {.size = sizeof how, .name = x->paths[0], .load_only = 1, .spoil_methods = 1};
-        status = bt_vm_eval(r->session, text, length, &how, &result);
-        if (status != BT_OK) fputs(bt_result_diagnostics(result), stderr), report_failure(result, false);
-        bt_result_free(result);
-        free(text);
+    bt_vm *vm = start_test_vm(x->run, &options);
+    if (!vm) return NULL;
+    bool good = !x->package || load_package_sources(vm, x->package, true, false, NULL) == 0;
+    if (good && file_set_load(&x->set, vm, true, false) == BT_OK) return vm;
+    bt_vm_free(vm);
+    return NULL;
+}
+
+static Round run_round(Exploration *x, uint64_t seed, const char *class_name, char *selector) {
+    Round round = {.outcome = TEST_FAILED};
+    bt_vm *vm = round_vm(x, seed);
+    TestClass one = {.name = (char *)(uintptr_t)class_name, .selectors = &selector, .count = 1};
+    if (!vm) return round;
+    test_class_run(x->run, vm, &one);
+    bt_vm_free(vm);
+    char *at = one.records;
+    if (!test_record_read(&at, &round.outcome, &round.message, &round.stack)) {
+        round.message = one.failure;
+        one.failure = NULL;
     }
-    if (status != BT_OK) round_end(r);
-    return status == BT_OK;
+    free(one.records);
+    free(one.failure);
+    return round;
 }
 
-/* Display text of an expression; NULL with *why set if there is none. Caller frees both. */
-static char *ask(const Round *r, const char *source, char **why) {
-    bt_eval_options how = {.size = sizeof how, .want_shown = 1, .deadline_ms = ROUND_LIMIT_MS};
-    bt_result *result = NULL;
-    bt_status status = bt_vm_eval(r->session, source, strlen(source), &how, &result);
-    char *text = status == BT_OK && bt_result_shown(result) ? strdup(bt_result_shown(result)) : NULL;
-    const char *message = status == BT_TIMEOUT  ? "nothing can run any more, or 60 s of virtual time passed"
-                          : status == BT_KILLED ? "the test's process was killed"
-                                                : bt_result_error_message(result);
-    if (!text) *why = strdup(message ? message : "no answer");
-    bt_result_free(result);
-    return text;
-}
-
-/* What TestRunner __outcome: answers: "+" passed, "-" skipped, "!" or else failed. Caller frees. */
-static char *outcome_of(const Exploration *x, uint64_t seed, unsigned rounds, const char *class_name,
-                        const char *selector) {
-    Round r;
-    char *source, *why = NULL, *answer = NULL;
-    if (!round_begin(x, seed, rounds, &r)) return strdup("!the files do not load");
-    if (asprintf(&source, "TestRunner __outcome: %s selector: #%s fixture: (TestRunner __fixtureOf: %s)",
-                 class_name, selector, class_name) >= 0) {
-        answer = ask(&r, source, &why);
-        free(source);
-    }
-    round_end(&r);
-    if (!answer && asprintf(&answer, "!%s", why ? why : "no answer") < 0) answer = NULL;
-    free(why);
-    return answer;
-}
-
-static void report_seed(const Exploration *x, const char *name, uint64_t seed, unsigned rounds,
-                        const char *message) {
+static void report_round(Exploration *x, const char *name, uint64_t seed, unsigned rounds,
+                         const Round *round) {
+    TestReport report = {
+        .name = name, .outcome = round->outcome, .message = round->message, .stack = round->stack};
     char *text = NULL;
     size_t length;
-    FILE *to = open_memstream(&text, &length);
-    if (!to) return;
-    fprintf(to, "seed %llu, interleaving %u: %s\n  repeat it: beamtalk test --explore 1 --seed %llu",
-            (unsigned long long)seed, rounds, message, (unsigned long long)seed);
-    for (size_t i = 0; i < x->count; i++) fprintf(to, " %s", x->paths[i]);
-    fclose(to);
-    report_test(&x->run->report, name, TEST_FAILED, text);
+    FILE *to = round->outcome == TEST_FAILED ? open_memstream(&text, &length) : NULL;
+    if (to) {
+        fprintf(to, "seed %llu, interleaving %u: %s\n  repeat it: beamtalk test --explore 1 --seed %llu",
+                (unsigned long long)seed, rounds, round->message ? round->message : "no answer",
+                (unsigned long long)seed);
+        for (size_t i = 0; i < x->files->count; i++) fprintf(to, " %s", x->files->items[i]);
+        fclose(to);
+        report.message = text;
+    }
+    report_test(&x->run->report, &report);
     free(text);
 }
 
-static void explore_test(const Exploration *x, const char *class_name, const char *selector) {
+static void explore_test(Exploration *x, const char *class_name, char *selector) {
     const TestRun *run = x->run;
     uint64_t first = run->common.seeded ? run->common.seed : 1;
     char *name;
+    bool last = false;
     if (asprintf(&name, "%s>>%s", class_name, selector) < 0) return;
-    for (unsigned i = 0; i < run->explore; i++) {
+    for (unsigned i = 0; i < run->explore && !last; i++) {
         if (signals_received(run->common.signals)) break;
-        char *answer = outcome_of(x, first + i, run->explore, class_name, selector);
-        char verdict = answer ? answer[0] : '!';
-        if (verdict == '-') report_test(&x->run->report, name, TEST_SKIPPED, answer + 1);
-        if (verdict != '-' && verdict != '+')
-            report_seed(x, name, first + i, i + 1, answer ? answer + (verdict == '!') : "no answer");
-        if (verdict == '+' && i + 1 == run->explore) report_test(&x->run->report, name, TEST_PASSED, NULL);
-        free(answer);
-        if (verdict != '+') break;
+        Round round = run_round(x, first + i, class_name, selector);
+        last = round.outcome != TEST_PASSED || i + 1 == run->explore;
+        if (last) report_round(x, name, first + i, i + 1, &round);
+        free(round.message);
+        free(round.stack);
     }
     free(name);
 }
 
-int test_explore(TestRun *run, char **paths, size_t count) {
-    Exploration x = {run, paths, count};
-    Round r;
-    char *why = NULL;
-    if (!round_begin(&x, 1, 1, &r)) return 1;
-    char *plan = ask(&r, "TestRunner __plan", &why), *lines = plan;
-    round_end(&r);
-    for (char *line; lines && (line = strsep(&lines, "\n"));) {
-        char *class_name = strsep(&line, " ");
-        if (!*class_name) continue;
-        for (char *selector; (selector = strsep(&line, " "));)
-            if (*selector) explore_test(&x, class_name, selector);
-        report_group(&run->report, class_name);
+static int explore(Exploration *x) {
+    TestClassList list;
+    bt_vm *vm = round_vm(x, 1);
+    if (!vm) return 1;
+    bool found = test_classes_find(vm, &x->set, x->fixtures, &list);
+    bt_vm_free(vm);
+    for (size_t i = 0; i < list.count; i++) {
+        for (size_t k = 0; k < list.items[i].count; k++)
+            explore_test(x, list.items[i].name, list.items[i].selectors[k]);
+        report_group(&x->run->report, list.items[i].name);
     }
-    free(plan);
-    free(why);
-    return 0;
+    test_classes_free(&list);
+    return found ? 0 : 1;
+}
+
+int test_explore(TestRun *run, const PathList *fixtures, const PathList *files) {
+    Exploration x = {.run = run, .files = files, .fixtures = fixtures->count};
+    x.package = manifest_directory_above(files->items[0]);
+    int code = test_files_read(&x.set, fixtures, files) ? explore(&x) : 1;
+    file_set_free(&x.set);
+    free(x.package);
+    return code;
 }

@@ -134,6 +134,12 @@ static bool holds(const Outcome *o, const char *expected) {
 
 /* ---- running ---- */
 
+static void report_one(Script *s, const char *name, bool passed, const char *message) {
+    report_test(
+        &s->run->report,
+        &(TestReport){.name = name, .outcome = passed ? TEST_PASSED : TEST_FAILED, .message = message});
+}
+
 static void report(Script *s, const char *expression, const char *expected, const Outcome *o) {
     char *name, *message = NULL;
     if (asprintf(&name, "%s:%u `%s`", s->path, s->line, expression) < 0) return;
@@ -145,7 +151,7 @@ static void report(Script *s, const char *expression, const char *expected, cons
     if (!ok && asprintf(&message, "  expected: %s\n  %s %s%s%s", expected, fine ? "got:     " : "crashed: ",
                         got ? got : "(no text)", kind ? " / " : "", kind ? kind : "") < 0)
         message = NULL;
-    report_test(&s->run->report, name, ok ? TEST_PASSED : TEST_FAILED, message);
+    report_one(s, name, ok, message);
     free(name);
     free(message);
 }
@@ -174,10 +180,8 @@ static void directive(Script *s, char *line) {
     bt_status status = load_path(s, path, &r);
     Outcome o = outcome_of(status, r);
     if (error)
-        report_test(&s->run->report, path,
-                    status != BT_OK && r && error_matches(&o, wanted ? wanted : "") ? TEST_PASSED
-                                                                                    : TEST_FAILED,
-                    "loading did not fail as expected");
+        report_one(s, path, status != BT_OK && r && error_matches(&o, wanted ? wanted : ""),
+                   "loading did not fail as expected");
     else if (status != BT_OK)
         fprintf(stderr, "%s: cannot load %s\n%s", s->path, path, bt_result_diagnostics(r));
     else
@@ -195,7 +199,7 @@ static char *expectation_in(char *line) {
 static void run_command(Script *s, const char *command) {
     char *line = next_line(s), *expected = line ? expectation_in(line) : NULL;
     if (!expected) {
-        report_test(&s->run->report, command, TEST_FAILED, "missing // => assertion");
+        report_one(s, command, false, "missing // => assertion");
         return;
     }
     MetaReply reply = meta_run(&s->meta, command);
@@ -230,7 +234,7 @@ static void run_expression(Script *s, char *first) {
         Outcome o = outcome_of(status, r);
         report(s, source, expected, &o);
     } else {
-        report_test(&s->run->report, source, TEST_FAILED, "missing // => assertion");
+        report_one(s, source, false, "missing // => assertion");
     }
     bt_result_free(r);
     free(source);
@@ -243,7 +247,7 @@ int test_script(TestRun *run, const char *path) {
     char *copy = strndup(text, length);
     free(text);
     Script s = {.run = run, .path = path, .rest = copy};
-    bt_vm *vm = start_test_vm(run);
+    bt_vm *vm = start_test_vm(run, &run->common);
     s.session = bt_session_new(vm);
     s.meta = (Meta){.vm = vm, .session = s.session, .protocol = true};
     for (char *line; s.session && (line = next_line(&s));) {

@@ -55,6 +55,7 @@ typedef struct bt_config {
     size_t memory_limit_bytes; /* resident set of the process, 0: none; who asks for much beyond it fails */
     int profile;               /* non-zero: bt_vm_profile has something to tell */
     uint32_t mailbox_limit;    /* messages that may wait for one process, 0: none; more end it */
+    int shared; /* programs cannot end the VM: `Program exit:` and `System halt:` raise `unsupported` */
 } bt_config;
 
 /* A VM with the library loaded. No thread starts before the first evaluation; no signal handler is installed.
@@ -97,6 +98,17 @@ typedef struct bt_eval_options {
 BT_API bt_status bt_vm_eval(bt_session *session, const char *source, size_t length,
                             const bt_eval_options *options, bt_result **result);
 BT_API void bt_result_free(bt_result *result);
+
+typedef struct bt_source {
+    const char *name, *text; /* name: for diagnostics and stack lines */
+    size_t length;
+} bt_source;
+/* Installs the definitions of several texts; each may use the classes of the others, whatever their order.
+ * results: room for `count`; each tells of its text, free them all. Top-level expressions are not run. If a
+ * text has an error, nothing is installed; with spoil_methods, all other texts are. Answers the first status
+ * that is not BT_OK. */
+BT_API bt_status bt_vm_load(bt_vm *vm, const bt_source *sources, size_t count, const bt_eval_options *options,
+                            bt_result **results);
 
 BT_API bt_status bt_result_status(const bt_result *result);
 BT_API const char *

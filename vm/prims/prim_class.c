@@ -41,6 +41,11 @@ PRIM(prim_class_superclass) {
     return PRIM_OK;
 }
 
+PRIM(prim_class_is_abstract) {
+    DESCRIBED(c, "isAbstract");
+    return *result = value_from_bool((c->flags & CLASS_ABSTRACT) != 0), PRIM_OK;
+}
+
 PRIM(prim_class_inherits_from) {
     DESCRIBED(c, "inheritsFrom:");
     Class *other = described(p, args[1]);

@@ -55,14 +55,22 @@ PRIM(prim_program_version) {
     return string_new(p, BT_VERSION, strlen(BT_VERSION), result);
 }
 
+/* Program exit:, and System halt:. */
 PRIM(prim_program_exit) {
     (void)count;
-    Value selector = named(p, "exit:");
+    Value class_name = class_name_of(p->vm, args[0]);
+    bool halt = class_name == symbol_lookup(p->vm, "System class", 12);
+    Value selector = named(p, halt ? "halt:" : "exit:");
     if (!value_is_int(args[1])) return error_type(p, args[0], selector, "Exit status must be an Integer");
     int64_t status = value_to_int(args[1]);
     if (status < 0 || status > 255)
         return error_raise(p, ERR_invalid_argument, class_name_of(p->vm, args[0]), selector, NULL,
                            "Exit status must be in 0..255", V_NIL);
+    if (p->vm->shared)
+        return error_raise_symbol(p, named(p, "unsupported"), class_name, selector, NULL,
+                                  halt ? "Other programs run in this VM; use Program exit:"
+                                       : "Other programs run in this VM",
+                                  V_NIL);
     vm_request_exit(p->vm, (int)status);
     process_exit_signal(p->vm, p->pid, SYMBOL(killed), true);
     *result = V_NIL;
