@@ -31,5 +31,12 @@ is "another build" "$other" '^2 of 4 texts changed$'
 is "the IR that changed" "$other" '^\+ +t0 = SUB x@0 1$'
 is "under its function" "$other" '^@@ .* fn "m:" in "A"'
 is "the bytecode that changed" "$other" '^\+ .*SUBI'
+
+# What `ir` prints for a reader, `verify` reads back and accepts.
+root=$here/../..
+for source in "$root"/tests/mutation/*.bt "$root"/examples/*.bt; do
+    "$build/beamtalk" ir "$source" >"$scratch/unit.ir" 2>/dev/null
+    is "$(basename "$source") as text" "$("$build/beamtalk" verify "$scratch/unit.ir" 2>&1)" 'unit.ir: verified$'
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
