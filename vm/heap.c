@@ -36,12 +36,12 @@ static size_t accounted_words(const Heap *h) {
 
 static bool over_limit(const Process *p, size_t need) {
     const Heap *h = &p->heap;
-    return h->limit_words && !h->raising_limit && accounted_words(h) + need > h->limit_words;
+    return h->limit_words && !p->raising_limit && accounted_words(h) + need > h->limit_words;
 }
 
 /* Whether the VM has run into its limit and this process asks for more than its few words. */
 static bool memory_short_for(Process *p, size_t need) {
-    if (!p->vm->memory_limit_bytes || p->heap.raising_limit) return false;
+    if (!p->vm->memory_limit_bytes || p->raising_limit) return false;
     return accounted_words(&p->heap) + need >= MODEST_WORDS && limits_look_at_memory(p->vm);
 }
 

@@ -48,7 +48,6 @@ typedef struct Heap {
     size_t limit_words;  /* 0 = none; going over raises resource_error */
     uint32_t unit_limit; /* more units than this make the next collection a full one; 0 = the least limit */
     uint32_t minor_count, since_full;
-    bool raising_limit; /* the error about a limit is being made: the limit does not count (vm/limits.c) */
 } Heap;
 
 /* C locals that hold Values across a reserve: push, use, pop in LIFO order. */

@@ -54,7 +54,7 @@ void process_title(BtVm *vm, Value pid, char *buffer, size_t size) {
 
 /* The error itself needs a little memory: the limit does not count while it is made. */
 static bool raise_limit(Process *p, const char *hint) {
-    if (p->heap.raising_limit) return p->exception = error_out_of_memory(p->vm), false;
+    if (p->raising_limit) return p->exception = error_out_of_memory(p->vm), false;
     char title[256];
     /* relaxed: its own */
     title_of(p->vm, p->pid, atomic_load_explicit(&p->link.class_id, memory_order_relaxed), title,
@@ -62,9 +62,9 @@ static bool raise_limit(Process *p, const char *hint) {
     const Function *fn = p->frame ? p->frame->fn : NULL;
     const char *method = fn && value_is_symbol(fn->name) ? symbol_text(p->vm, fn->name, NULL) : "";
     vm_log(p->vm, "error: %s ran into a limit%s%s: %s", title, *method ? " in " : "", method, hint);
-    p->heap.raising_limit = true;
+    p->raising_limit = true;
     (void)error_resource(p, hint);
-    p->heap.raising_limit = false;
+    p->raising_limit = false;
     return false;
 }
 

@@ -97,10 +97,10 @@ struct Process {
         Value receiver, selector, args[PRIM_SEND_MAX];
         unsigned argc;
         bool has_timeout; /* timeout_us is the limit if it becomes a call to another process (< 0: none) */
+        bool call_block;  /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup
+                           */
         int64_t timeout_us;
         const Method *method; /* not NULL: run this method on the receiver, no lookup */
-        bool call_block; /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup
-                          */
     } send;             /* PRIM_SEND; prim_send fills all of it, has_timeout, method and call_block cleared */
     Value resume_value; /* answer of what it waited for */
     StackSegment *segments; /* current segment first */
@@ -110,17 +110,21 @@ struct Process {
     uint32_t
         elided_count; /* ever noted; the last ELIDED_CALLS of them are in the ring at [i % ELIDED_CALLS] */
     ProcessRole role;
-    bool call_retried;    /* the callee died before it began; the send is made once more */
-    Message *serving;     /* the request being answered, NULL if none */
-    Value rollback_state; /* actor: state at entry of the message being served */
     uint32_t
         init_next; /* class process: next class variable whose initial value is to be computed (vm/serve.c) */
-    Value dictionary; /* process dictionary (a Dictionary), nil if empty */
-    uint64_t session; /* evaluation: number of its session (vm/workspace.h), else 0 */
+    bool call_retried;    /* the callee died before it began; the send is made once more */
+    bool raising_limit;   /* the error about a limit is being made: the limit does not count (vm/limits.c) */
+    Message *serving;     /* the request being answered, NULL if none */
+    Value rollback_state; /* actor: state at entry of the message being served */
+    Value dictionary;     /* process dictionary (a Dictionary), nil if empty */
+    uint64_t session;     /* evaluation: number of its session (vm/workspace.h), else 0 */
     uint64_t reductions_total;
     /* --- cross-thread: state word, mailbox, links (vm/mailbox.h, vm/sched.h) --- */
     ProcessLink link;
 };
+/* A slab of control blocks is a whole number of the allocator's slices (SLAB_PROCESSES): a field too many
+ * costs every process 128 bytes. */
+_Static_assert(sizeof(Process) <= 896, "the size of a control block");
 
 static inline uint32_t dispatch_class_of(Value v) {
     if (value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF)

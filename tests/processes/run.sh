@@ -137,7 +137,7 @@ Timer sleep: 60000'
 until_seen() {
     local i
     for ((i = 0; i < 200; i++)); do
-        grep -qaE -- "$2" "$1" && return 0
+        grep -qaE -- "$2" "$1" 2>/dev/null && return 0
         sleep 0.05
     done
     return 1
