@@ -39,7 +39,8 @@ static Node *helper_send(Gen *g, int depth) {
         if (g->no_state_writes && (helper == HELPER_PUT || helper == HELPER_FAIL)) continue;
         Node *node = node_new(g->pool, N_SEND, 0);
         node->op = (uint8_t)helper;
-        Destination to = h->text[0] == 's' ? TO_SELF : TO_OTHER;
+        bool foreign = h->text[0] != 's' || !strncmp(h->text, "self class", 10);
+        Destination to = foreign ? TO_OTHER : TO_SELF;
         for (const char *k = h->kids; *k; k++) {
             int bound = *k == '0' || *k == '1' ? gen_pick_variable(g, *k == '0' ? 'B' : 'C', false) : -1;
             Node *kid = bound >= 0 && gen_chance(g, 35) ? gen_leaf(g, N_VAR, bound)

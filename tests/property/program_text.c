@@ -2,6 +2,7 @@
  * around it. */
 #include "program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 typedef struct {
     ProgText *out;
     const Program *program;
+    char name[40]; /* of the class in which the text stands */
 } Printer;
 
 static void print(const Printer *p, const Node *node);
@@ -48,7 +50,11 @@ static void print_template(const Printer *p, const char *text, const Node *node,
             prog_text_add(p->out, "%c", *text);
             continue;
         }
-        const Node *kid = node->kids[*++text - '1'];
+        if (*++text == 'N') {
+            prog_text_add(p->out, "%s", p->name);
+            continue;
+        }
+        const Node *kid = node->kids[*text - '1'];
         operands ? print_operand(p, kid) : print(p, kid);
     }
 }
@@ -293,6 +299,10 @@ static void print_instance_side(const Printer *p, const char *name) {
     else
         prog_text_add(out, "Value subclass: %s\n", name);
     print_states(out, actor ? "state" : "field", 1);
+    prog_text_add(out,
+                  "  classState: c0 = 1\n  class c0 => self.c0\n  class bump: x => self.c0 := self.c0 + x\n"
+                  "  class bumpFail: x =>\n    self.c0 := self.c0 + x\n    self error: \"c\"\n"
+                  "  class run: b =>\n    self.c0 := self.c0 + 1\n    b value\n");
     if (actor) {
         print_getters(out, "");
         print_state_helpers(out, "");
@@ -303,7 +313,9 @@ static void print_instance_side(const Printer *p, const char *name) {
 }
 
 void program_class_text(const Program *program, Spelling spelling, const char *name, ProgText *text) {
-    Printer p = {text, program};
+    Printer p = {.out = text, .program = program};
+    snprintf(p.name, sizeof p.name, "%s%s", name,
+             program->context == CTX_CLASS && spelling == SPELL_SUBCLASS ? "Open" : "");
     if (program->context == CTX_CLASS)
         print_class_side(&p, spelling, name);
     else if (program->context != CTX_SCRIPT)
@@ -314,7 +326,7 @@ void program_class_text(const Program *program, Spelling spelling, const char *n
 
 static void script_inputs(const Program *program, Inputs *inputs) {
     for (int i = 0; i < PROG_INITIAL; i++) prog_text_add(&inputs->setup, "v%d := %d\n", i, i + 1);
-    Printer p = {&inputs->answer, program};
+    Printer p = {.out = &inputs->answer, .program = program};
     const Node *body = program->methods[0].body;
     for (int i = PROG_INITIAL; i < body->kid_count; i++) {
         print(&p, body->kids[i]);
@@ -351,9 +363,9 @@ void program_inputs(const Program *program, Spelling spelling, const char *name,
     if (program->context == CTX_CLASS)
         prog_text_add(&inputs->finals, "#(%s s0, %s s1, PropHop runs)", name, name);
     else if (program->context == CTX_ACTOR)
-        prog_text_add(&inputs->finals, "#(zz s0, zz s1, PropHop runs)");
+        prog_text_add(&inputs->finals, "#(zz s0, zz s1, %s c0, PropHop runs)", name);
     else
-        prog_text_add(&inputs->finals, "#(PropHop runs)");
+        prog_text_add(&inputs->finals, "#(%s c0, PropHop runs)", name);
     (void)spelling;
 }
 

@@ -475,9 +475,10 @@ RefAnswer reference_run(const Program *program, Coverage *coverage) {
     for (int i = 0; i < PROG_STATES; i++)
         run->states[i] =
             (Cell){program->context == CTX_CLASS ? CELL_CLASS : CELL_ACTOR, value_int(&run->pool, i + 1)};
+    run->count = (Cell){CELL_CLASS, value_int(&run->pool, 1)};
     run->runs = (Cell){CELL_CLASS, value_int(&run->pool, 0)};
     run->current = &run->processes[PROC_MAIN];
-    Value *finals[PROG_STATES + PROG_INITIAL + 1];
+    Value *finals[PROG_STATES + PROG_INITIAL + 2];
     RefAnswer answer = {.known = true};
     Value *value = program->context == CTX_SCRIPT ? run_script(run, finals)
                    : program->callers > 1         ? run_crowd(run)
@@ -494,6 +495,8 @@ RefAnswer reference_run(const Program *program, Coverage *coverage) {
     }
     int count = run->gave_up ? 0 : final_values(run, finals);
     if (!run->gave_up) {
+        if (program->context == CTX_VALUE || program->context == CTX_ACTOR)
+            finals[count++] = run->count.value;
         finals[count++] = run->runs.value;
         Value *list = value_list(&run->pool, count);
         memcpy(list->items, finals, (size_t)count * sizeof *finals);

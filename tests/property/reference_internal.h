@@ -105,6 +105,7 @@ typedef struct {
     Process processes[PROC_COUNT];
     Process *current;
     Cell states[PROG_STATES]; /* of the class or actor under test */
+    Cell count;               /* class variable c0 of the class of the value or actor under test */
     Cell runs;                /* PropHop's class variable */
     Signal signal;
     bool gave_up;

@@ -53,11 +53,12 @@ static Value *over(Run *run, const Value *list, const Value *block, int64_t answ
 
 /* ---- another class's process, another actor ---- */
 
-static Value *bump_runs(Run *run, const Value *by) {
-    Value *sum = plus(run, run->runs.value, by);
-    if (sum) ref_set(run, &run->runs, sum);
+static Value *bump(Run *run, Cell *cell, const Value *by) {
+    Value *sum = plus(run, cell->value, by);
+    if (sum) ref_set(run, cell, sum);
     return sum;
 }
+static Value *bump_runs(Run *run, const Value *by) { return bump(run, &run->runs, by); }
 
 static Value *hop_guard(Run *run, const Value *block) {
     bump_runs(run, number(run, 1));
@@ -80,14 +81,18 @@ static Value *hop_body(Run *run, int helper, Value *const *arguments) {
     case HELPER_HOP: return hop_over(run, arguments[0], arguments[1]);
     case HELPER_HOP_GUARD: return hop_guard(run, arguments[0]);
     case HELPER_HOP_PUT: return bump_runs(run, arguments[0]);
+    case HELPER_CLASS_PUT: return bump(run, &run->count, arguments[0]);
+    case HELPER_CLASS_FAIL: return bump(run, &run->count, arguments[0]) ? ref_raise(run, "user_error") : NULL;
+    case HELPER_CLASS_RUN:
+        return bump(run, &run->count, number(run, 1)) ? ref_call(run, arguments[0], 0, NULL) : NULL;
     default: return bump_runs(run, arguments[0]) ? ref_raise(run, "user_error") : NULL;
     }
 }
 
 /* The send that closes a cycle raises at once. An invocation left by an error is undone whole, one left by
  * `^` is kept and the `^` relayed; an actor's message that a `^` would leave fails. */
-static Value *send_hop(Run *run, int helper, Value *const *arguments) {
-    Process *caller = run->current, *hop = &run->processes[PROC_HOP];
+static Value *send_hop(Run *run, ProcessId to, int helper, Value *const *arguments) {
+    Process *caller = run->current, *hop = &run->processes[to];
     if (hop->busy) return ref_raise(run, "dispatch_error");
     hop->busy = true;
     run->current = hop;
@@ -126,9 +131,12 @@ static bool self_is_waiting(Run *run) {
 }
 
 static Value *send_self(Run *run, int helper, Value *const *arguments) {
+    if (helper == HELPER_OWN_VALUE) return ref_raise(run, "dispatch_error"); /* it waits for this very code */
     if (self_is_waiting(run)) return NULL;
     switch (helper) {
     case HELPER_PUT:
+    case HELPER_OWN_NAME: /* in its own class's methods the name of a class is self */
+    case HELPER_ALIAS:
     case HELPER_PERFORM: return put(run, arguments[0]);
     case HELPER_GET: return ref_state_read(run, NULL, 0);
     case HELPER_FAIL: return fail(run, arguments[0]);
@@ -152,7 +160,10 @@ Value *ref_send(Run *run, Env *env, const Node *node) {
     case HELPER_HOP:
     case HELPER_HOP_GUARD:
     case HELPER_HOP_PUT:
-    case HELPER_HOP_FAIL: return send_hop(run, node->op, arguments);
+    case HELPER_HOP_FAIL: return send_hop(run, PROC_HOP, node->op, arguments);
+    case HELPER_CLASS_PUT:
+    case HELPER_CLASS_FAIL:
+    case HELPER_CLASS_RUN: return send_hop(run, PROC_CLASS, node->op, arguments);
     case HELPER_BOX: return send_box(run, arguments);
     default: return send_self(run, node->op, arguments);
     }

@@ -82,7 +82,10 @@ static Use walk_kids(Walk *w, Node *node, int from, Position position, Goes goes
 
 /* ---- nodes ---- */
 
-static bool to_self(int helper) { return HELPERS[helper].text[0] == 's'; }
+/* Is it a send to self? The others that mean self take no blocks. */
+static bool to_self(int helper) {
+    return HELPERS[helper].text[0] == 's' && strncmp(HELPERS[helper].text, "self class", 10) != 0;
+}
 
 static Use walk_binary(Walk *w, Node *node) {
     Use use = walk_kid(w, node->kids[0], POS_LEFT, GOES_VALUE, 0);
