@@ -99,3 +99,20 @@ teaches '(Result ok: "a") size' "Result does not understand 'size'~Hint: A Resul
 teaches '"a" + "b"' "String does not understand '\+'~Hint: Strings are joined with"
 teaches 'File exits: "a"' "File does not understand 'exits:'~Hint: Did you mean 'exists:'\?"
 expect "verify blames the text" 1 '' '^error: A>>m, MethodBody: StaleVersionRead' "$binary" verify "$root/tests/ir/stale_snap.ir"
+
+# build: images, what is compiled again, and one executable file
+mkdir -p "$work/built/src"
+printf 'Base subclass: Sub\n  bar => self.x + 1\n' >"$work/built/src/b.bt"
+printf 'Value subclass: Base\n  field: x = 1\n' >"$work/built/src/z.bt"
+printf 'Object subclass: Main\n  class main: args => Console printLine: "{Sub new bar} {args}"\n' >"$work/built/src/main.bt"
+expect "build" 0 '' '^Compiling 3 files~$' env -C "$work/built" "$binary" build
+expect "build again" 0 '' '^All 3 files unchanged — nothing to compile~$' env -C "$work/built" "$binary" build
+sed -i 's/x = 1/x = 5/' "$work/built/src/z.bt"
+expect "a changed superclass" 0 '' '^Compiling 2 of 3 files \(1 unchanged\)~$' env -C "$work/built" "$binary" build
+printf 'x' | dd of="$work/built/_build/dev/src/b.btimage" bs=1 seek=200 conv=notrunc 2>/dev/null
+expect "a damaged image is compiled again" 0 '' '^Compiling 1 of 3 files' env -C "$work/built" "$binary" build
+expect "one file" 0 "" "^All 3 files" env -C "$work/built" "$binary" build -o app
+expect "one file runs" 0 '^6 #\("a", "b"\)~$' '' "$work/built/app" a b
+cp "$work/built/app" "$work/built/bad" && printf 'X' | dd of="$work/built/bad" bs=1 seek=$(($(stat -c %s "$work/built/app") - 30)) conv=notrunc 2>/dev/null
+expect "a damaged file" 1 '' 'this program is damaged' "$work/built/bad"
+expect "no such entry" 1 '' "no class has the entry 'Main foo'" env -C "$work/built" "$binary" build -o app --entry "Main foo"

@@ -37,6 +37,11 @@ BcUnit *front_compile_spoiled(bt_vm *vm, const char *name, const char *source, s
     return unit;
 }
 
+bool front_has_class(bt_vm *vm, const char *name, size_t length) {
+    Value symbol = symbol_lookup(vm->core, name, length);
+    return symbol != V_HOLE && class_by_name(vm->core, symbol) != NULL;
+}
+
 bool front_define(bt_vm *vm, BcUnit *bc, char *reason, size_t reason_size) {
     CodeUnit *unit = code_link(vm->core, bc, false, reason, reason_size);
     if (!unit) return bc_unit_free(bc), false;

@@ -12,6 +12,7 @@ BcUnit *front_compile(bt_vm *vm, const char *name, const char *source, size_t le
 /* The same, but a semantic error in one method spoils that method only. */
 BcUnit *front_compile_spoiled(bt_vm *vm, const char *name, const char *source, size_t length,
                               DiagList *diags);
+bool front_has_class(bt_vm *vm, const char *name, size_t length);
 /* Makes the classes and extensions of a unit part of the VM; its expressions are not run. Takes the unit.
  * False: refused, and `reason` says why. */
 bool front_define(bt_vm *vm, BcUnit *unit, char *reason, size_t reason_size);

@@ -59,6 +59,8 @@ void take_no_color(Invocation *invocation);
  * Caller frees. */
 char *read_source(const char *path, size_t *length);
 bool has_suffix(const char *name, const char *suffix);
+/* Makes the directories that `path` lies in; the text is the same again afterwards. */
+bool make_parent_directories(char *path);
 /* For qsort: an array of strings, by their bytes. */
 int by_name(const void *a, const void *b);
 /* A VM that prints to stdout, by the common options; signals stop it. NULL after a message. */
@@ -70,5 +72,8 @@ bt_vm *start_vm_writing(const CommonOptions *options,
 void stop_vm(const CommonOptions *options, bt_vm *vm);
 /* Prints what went wrong in the form of `run` (message, Hint line) to stderr; answers the exit status. */
 int report_failure(const bt_result *result, bool verbose);
+
+/* command_run.c: runs "Class selector" of the classes that are there, as `run --entry` does. */
+int run_entry_in(bt_vm *vm, bt_session *session, const char *entry, char **arguments, int count);
 
 #endif

@@ -60,21 +60,11 @@ static char *fill(const char *text, const char *name, const char *class_name) {
     return fclose(f) == 0 ? out : (free(out), NULL);
 }
 
-static bool make_directories(char *path) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        bool good = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!good) return false;
-    }
-    return true;
-}
-
 static bool write_file(const char *name, const char *class_name, size_t index) {
     char *inside = fill(FILES[index].path, name, class_name),
          *text = fill(FILES[index].text, name, class_name);
     char *path = NULL;
-    bool good = inside && text && asprintf(&path, "%s/%s", name, inside) > 0 && make_directories(path);
+    bool good = inside && text && asprintf(&path, "%s/%s", name, inside) > 0 && make_parent_directories(path);
     FILE *out = good ? fopen(path, "wx") : NULL;
     good = out && fputs(text, out) >= 0;
     if (out) good = fclose(out) == 0 && good;

@@ -92,6 +92,12 @@ static int run_explicit_entry(Run *r, const char *entry, char **arguments, int c
     return code;
 }
 
+int run_entry_in(bt_vm *vm, bt_session *session, const char *entry, char **arguments, int count) {
+    Run r = {.vm = vm, .session = session};
+    r.options = (bt_eval_options){.size = sizeof r.options, .main_process = 1};
+    return run_explicit_entry(&r, entry, arguments, count);
+}
+
 static int run_source(Run *r, const char *path, const char *text, size_t length, const char *entry,
                       char **arguments, int count) {
     bt_result *result = NULL;

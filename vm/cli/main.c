@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "vm/cli/bundle.h"
 #include "vm/cli/cli.h"
 
 enum { PLAIN = false, COMMON = true };
@@ -79,6 +80,13 @@ static bool take_common(Invocation *in) {
 
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
+    uint8_t *payload;
+    size_t length;
+    switch (bundle_find(&payload, &length)) {
+    case BUNDLE_FOUND: return bundle_run(payload, length, argc, argv);
+    case BUNDLE_DAMAGED: return fail("this program is damaged; build it again");
+    case BUNDLE_NONE: break;
+    }
     if (argc < 2) return print_usage(stderr), EXIT_USAGE;
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         return printf("beamtalk %s\n", BT_VERSION), 0;

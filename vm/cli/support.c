@@ -54,6 +54,16 @@ bool has_suffix(const char *name, const char *suffix) {
 
 int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
+bool make_parent_directories(char *path) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        bool good = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!good) return false;
+    }
+    return true;
+}
+
 static char *read_stream(FILE *f, size_t *length) {
     size_t capacity = 1 << 16, used = 0;
     char *text = malloc(capacity);
