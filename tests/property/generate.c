@@ -160,10 +160,12 @@ Program generate(Pool *pool, uint64_t seed, Focus focus) {
 
 /* The constructs x positions x outcomes come up in turn, one a method, in the contexts that have such. */
 Program generate_indexed(Pool *pool, uint64_t seed, uint64_t index) {
-    uint64_t cell = index * PROG_METHODS * 1009 % CELLS; /* 1009: neighbours differ in everything */
+    uint64_t round =
+        index / (CELLS / PROG_METHODS); /* each has every cell once, in another method than the last */
+    uint64_t cell = (index * PROG_METHODS + round) * 1009 % CELLS; /* neighbours differ in everything */
     Focus focus = focus_of_cell(cell);
     /* Every cell in every context; fewer scripts, they have no methods. */
-    focus.context = (int)((index + index / (CELLS / PROG_METHODS)) % 7 / 2);
+    focus.context = (int)((index + round) % 7 / 2);
     Gen g;
     Program program = program_new(&g, pool, seed * UINT64_C(1000003) + index, focus);
     g.program = &program;

@@ -217,8 +217,8 @@ static void print_table(const Coverage *c) {
     }
 }
 
-/* Loops of `repeat` have no normal end. */
-static void summarize(const Coverage *c) {
+/* Answers the number of cells hit less than 200 times. Loops of `repeat` have no normal end. */
+static unsigned summarize(const Coverage *c) {
     unsigned least = UINT32_MAX, below = 0, cells = 0;
     for (int s = 0; s < SHAPES_ALL; s++)
         for (int p = 0; p < POS_COUNT; p++)
@@ -230,6 +230,7 @@ static void summarize(const Coverage *c) {
             }
     printf("coverage: %u cells of construct x position x outcome, least hits %u, %u cells below 200\n", cells,
            least, below);
+    return below;
 }
 
 static Options options(int argc, char **argv) {
@@ -284,8 +285,11 @@ int main(int argc, char **argv) {
     }
     subject_free(subject);
     if (o.table) print_table(&totals.coverage);
-    summarize(&totals.coverage);
+    unsigned rare = summarize(&totals.coverage);
     double compile = totals.ran ? 100.0 * (double)(totals.ran - totals.rejected) / (double)totals.ran : 0.0;
+    if (totals.ran >= 90000 && rare)
+        printf("FAIL the long run leaves cells of the table thin\n"), totals.failed++;
+    if (totals.ran >= 1000 && compile < 60) printf("FAIL too few programs compile\n"), totals.failed++;
     printf("%ld programs, %.1f %% compile, %ld outside the model\n", totals.ran, compile, totals.unknown);
     printf("%ld passed, %ld failed\n", totals.ran - totals.failed, totals.failed);
     return totals.failed != 0;
