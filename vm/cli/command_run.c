@@ -1,16 +1,11 @@
-/* `beamtalk run`: loads one file and runs it (spec tooling 1.3). */
+/* `beamtalk run`: finds out what is to be run, and runs a file (spec tooling 1.3). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "vm/cli/cli.h"
+#include "vm/cli/file_set.h"
 #include "vm/cli/listen.h"
-
-typedef struct {
-    bt_vm *vm;
-    bt_session *session;
-    bt_eval_options options;
-    bool verbose;
-} Run;
+#include "vm/cli/manifest.h"
+#include "vm/cli/run.h"
 
 /* The source without a leading #! line; lines keep their numbers. */
 static const char *skip_shebang(const char *text, size_t *length) {
@@ -43,7 +38,7 @@ static int finish(bt_result *result, bt_status status, bool verbose) {
     return code;
 }
 
-static int run_entry(Run *r, const char *class_name, const char *selector, char **arguments, int count) {
+int run_entry(Run *r, const char *class_name, const char *selector, char **arguments, int count) {
     bt_result *result = NULL;
     bt_status status = bt_vm_send_class(r->session, class_name, selector, (const char *const *)arguments,
                                         (size_t)count, &r->options, &result);
@@ -117,36 +112,85 @@ static int run_source(Run *r, const char *path, const char *text, size_t length,
     return code;
 }
 
-int command_run(Invocation *in) {
-    const char *entry = NULL, *socket = NULL;
-    int first = 1;
-    while (first < in->argc && in->argv[first][0] == '-' && in->argv[first][1]) {
-        bool listens = !strcmp(in->argv[first], "--listen");
-        if ((!listens && strcmp(in->argv[first], "--entry") != 0) || first + 1 >= in->argc)
-            return usage_error("unknown option '%s'", in->argv[first]);
-        *(listens ? &socket : &entry) = in->argv[first + 1];
-        first += 2;
+/* ---- the command ---- */
+
+typedef struct {
+    const char *entry, *socket;
+    PathList loads; /* --load */
+} RunOptions;
+
+/* Number of the first operand, or a negative exit status. */
+static int take_options(const Invocation *in, RunOptions *o) {
+    int i = 1;
+    for (; i < in->argc && in->argv[i][0] == '-' && in->argv[i][1]; i += 2) {
+        const char *a = in->argv[i];
+        bool entry = !strcmp(a, "--entry"), listen = !strcmp(a, "--listen"), load = !strcmp(a, "--load");
+        if (!entry && !listen && !load) return -usage_error("unknown option '%s'", a);
+        if (i + 1 >= in->argc) return -usage_error("%s needs a value", a);
+        if (entry) o->entry = in->argv[i + 1];
+        if (listen) o->socket = in->argv[i + 1];
+        if (load && !paths_collect(&o->loads, in->argv[i + 1], false)) return -1;
     }
-    if (first >= in->argc) return usage_error("run needs a file");
-    const char *path = in->argv[first++];
-    if (!entry && first + 1 < in->argc && !strcmp(in->argv[first], "--entry"))
-        entry = in->argv[first + 1], first += 2;
+    return i;
+}
+
+static bool is_file(const char *operand) {
+    return !strcmp(operand, "-") || has_suffix(operand, ".bt") || has_suffix(operand, ".btscript") ||
+           (strchr(operand, '/') && strcmp(operand, "./"));
+}
+
+static int load_files(Run *r, const PathList *paths) {
+    FileSet set = {0};
+    int code = !file_set_read(&set, paths);
+    if (code == 0 && set.count) code = file_set_load(&set, r->vm, false, true) != BT_OK;
+    file_set_free(&set);
+    return code;
+}
+
+/* What the file may use besides the library: the classes of its package, and what --load names. */
+static int load_surroundings(Run *r, const char *path, const RunOptions *o) {
+    char *package = strcmp(path, "-") ? manifest_directory_above(path) : NULL;
+    int code = package ? load_package_sources(r->vm, package, false, false, NULL) : 0;
+    free(package);
+    return code ? code : load_files(r, &o->loads);
+}
+
+static int run_file(Run *r, const char *path, const RunOptions *o, char **arguments, int count) {
+    const char *entry = o->entry;
+    if (!entry && count > 1 && !strcmp(arguments[0], "--entry"))
+        entry = arguments[1], arguments += 2, count -= 2;
     size_t length;
     char *text = read_source(path, &length);
     if (!text) return 1;
+    int code = load_surroundings(r, path, o);
+    if (code == 0) {
+        const char *source = skip_shebang(text, &length);
+        code = run_source(r, path, source, length, entry, arguments, count);
+    }
+    free(text);
+    return code;
+}
+
+static int run_operand(Run *r, const RunOptions *o, char **operands, int count) {
+    if (!count || !strcmp(operands[0], ".") || !strcmp(operands[0], "./")) return run_package_service(r);
+    if (is_file(operands[0])) return run_file(r, operands[0], o, operands + 1, count - 1);
+    return run_package_entry(r, operands[0], operands + 1, count - 1);
+}
+
+int command_run(Invocation *in) {
+    RunOptions options = {0};
+    int first = take_options(in, &options), code = 1;
+    if (first < 0) return paths_free(&options.loads), -first;
+    if (first >= in->argc && !manifest_exists(".")) return usage_error("run needs a file");
     Run r = {.vm = start_vm(&in->common), .verbose = in->common.verbose};
     r.options = (bt_eval_options){.size = sizeof r.options, .main_process = 1};
     r.session = bt_session_new(r.vm);
-    int code = 1;
-    Listener *listener = r.session && socket ? listen_start(r.vm, socket) : NULL;
-    if (r.session && (listener || !socket)) {
-        size_t shown_length = length;
-        const char *source = skip_shebang(text, &shown_length);
-        code = run_source(&r, path, source, shown_length, entry, in->argv + first, in->argc - first);
-    }
+    Listener *listener = r.session && options.socket ? listen_start(r.vm, options.socket) : NULL;
+    if (r.session && (listener || !options.socket))
+        code = run_operand(&r, &options, in->argv + first, in->argc - first);
     listen_stop(listener);
     bt_session_free(r.session);
     stop_vm(&in->common, r.vm);
-    free(text);
+    paths_free(&options.loads);
     return code;
 }
