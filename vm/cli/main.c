@@ -42,6 +42,15 @@ static bool take_number(Invocation *in, int *i, uint64_t *out) {
     return *text >= '0' && *text <= '9' && *end == 0;
 }
 
+/* Options of single commands that are followed by a value: it is no operand. */
+static bool takes_value(const char *option) {
+    static const char *const OPTIONS[] = {"--load",   "--entry", "--explore", "--listen", "--timeout",
+                                          "--format", "--jobs",  "-j",        "-o"};
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
+        if (!strcmp(option, OPTIONS[i])) return true;
+    return false;
+}
+
 /* Removes the common options that stand before the first operand. False: usage error already reported. */
 static bool take_common(Invocation *in) {
     int kept = 1, i = 1;
@@ -68,10 +77,7 @@ static bool take_common(Invocation *in) {
         else
             in->argv[kept++] = in->argv[i];
         if (!ok) return usage_error("%s needs a number", a), false;
-        if (!strcmp(a, "--load") || !strcmp(a, "--entry") || !strcmp(a, "--explore") ||
-            !strcmp(a, "--listen")) {
-            if (i + 1 < in->argc) in->argv[kept++] = in->argv[++i];
-        }
+        if (takes_value(a) && i + 1 < in->argc) in->argv[kept++] = in->argv[++i];
     }
     while (i < in->argc) in->argv[kept++] = in->argv[i++];
     in->argc = kept;
