@@ -268,8 +268,6 @@ static LineStatus read_edited(LineEditor *e, const char *prompt, const char **li
     el_resize(e->el);
     el_set(e->el, EL_PREP_TERM, 1); /* before the prompt: a Ctrl-D behind it is a key, not an end of file */
     set_editing(e, true);
-    /* Raw before the prompt is out: Ctrl-D typed in between would be the terminal's, and lost. */
-    el_set(e->el, EL_PREP_TERM, 1);
     const char *text = el_gets(e->el, &count);
     set_editing(e, false);
     if (!text || count <= 0) return count < 0 ? LINE_INTERRUPTED : LINE_END;
