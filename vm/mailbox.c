@@ -95,6 +95,10 @@ static bool mailbox_is_full(Process *p, uint64_t low) {
     return limit && link_count(low) + atomic_load_explicit(&p->link.queued, memory_order_relaxed) >= limit;
 }
 
+void process_limit_mailbox(Process *p, uint32_t most) {
+    atomic_store_explicit(&p->link.mailbox_limit, most, memory_order_relaxed);
+}
+
 static PushResult end_for_mailbox(BtVm *vm, Process *p, Value pid) {
     limits_end_for_mailbox(vm, pid, atomic_load_explicit(&p->link.mailbox_limit, memory_order_relaxed));
     return PUSH_DEAD;

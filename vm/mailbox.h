@@ -57,6 +57,9 @@ struct Message {
     Value values[]; /* arguments */
 };
 
+/* How many messages may wait for it from now on, 0: no limit (vm/limits.h). */
+void process_limit_mailbox(Process *p, uint32_t most);
+
 typedef enum { RUN_FREE, RUN_IDLE, RUN_RUNNABLE, RUN_RUNNING, RUN_WAITING, RUN_EXITING } RunState;
 
 /* Flags of the state word. */

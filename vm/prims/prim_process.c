@@ -27,6 +27,24 @@ PRIM(prim_process_count) {
     return (void)args, (void)count, *result = value_from_int(process_count(p->vm)), PRIM_OK;
 }
 
+/* Limits of the running process: bytes of its heap, messages that may wait for it; 0 = none. */
+PRIM(prim_process_limit_heap) {
+    (void)count;
+    int64_t bytes = value_is_int(args[1]) ? value_to_int(args[1]) : -1;
+    if (bytes < 0) return error_type(p, args[0], named(p, "limitHeap:"), "Expected a number of bytes");
+    p->heap.limit_words = (size_t)bytes / sizeof(Value);
+    return *result = V_NIL, PRIM_OK;
+}
+
+PRIM(prim_process_limit_mailbox) {
+    (void)count;
+    int64_t most = value_is_int(args[1]) ? value_to_int(args[1]) : -1;
+    if (most < 0 || most > UINT32_MAX)
+        return error_type(p, args[0], named(p, "limitMailbox:"), "Expected a number of messages");
+    process_limit_mailbox(p, (uint32_t)most);
+    return *result = V_NIL, PRIM_OK;
+}
+
 /* The sender of the message this process serves, nil if it serves none. */
 PRIM(prim_process_caller) {
     (void)args;
