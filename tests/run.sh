@@ -65,6 +65,7 @@ run_tests() {
     one "release command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build/beamtalk"
     one "release shared library" bash "$cd_root/tests/library/run.sh" "$cd_root/build/beamtalk"
     one "release library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build/beamtalk"
+    one "release hostile arguments" bash "$cd_root/tests/stdlib/run.sh" "$cd_root/build/beamtalk"
     one "release live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build/beamtalk"
     kills=300
     if [ $long = 1 ]; then kills=10000; fi
@@ -88,6 +89,7 @@ run_tests() {
     programs "$cd_root/build-asan" asan
     one "asan command line" bash "$cd_root/tests/cli/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan library" bash "$cd_root/tests/lang/run.sh" "$cd_root/build-asan/beamtalk"
+    one "asan hostile arguments" bash "$cd_root/tests/stdlib/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan live surfaces" bash "$cd_root/tests/repl/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-asan/beamtalk"
     one "asan processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build-asan/beamtalk"
