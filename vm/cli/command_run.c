@@ -147,9 +147,31 @@ static int load_files(Run *r, const PathList *paths) {
     return code;
 }
 
+static bool is_known_class(bt_vm *vm, const char *text, size_t length) {
+    char *name = strndup(text, length);
+    bt_value *found = name ? bt_class(vm, name) : NULL;
+    free(name);
+    bt_value_release(found);
+    return found != NULL;
+}
+
+/* Is there a capitalised word that the library has no class for? Comments and strings count too: it only
+ * costs the loading of the package. */
+static bool mentions_others(bt_vm *vm, const char *text, size_t length) {
+    for (size_t i = 0; i < length;) {
+        size_t start = i;
+        while (i < length && (isalnum((unsigned char)text[i]) || text[i] == '_')) i++;
+        if (i > start && isupper((unsigned char)text[start]) && !is_known_class(vm, text + start, i - start))
+            return true;
+        i += i == start;
+    }
+    return false;
+}
+
 /* What the file may use besides the library: the classes of its package, and what --load names. */
-static int load_surroundings(Run *r, const char *path, const RunOptions *o) {
-    char *package = strcmp(path, "-") ? manifest_directory_above(path) : NULL;
+static int load_surroundings(Run *r, const char *path, const char *text, size_t length, const RunOptions *o) {
+    char *package =
+        strcmp(path, "-") && mentions_others(r->vm, text, length) ? manifest_directory_above(path) : NULL;
     int code = package ? load_package_sources(r->vm, package, false, false, NULL) : 0;
     free(package);
     return code ? code : load_files(r, &o->loads);
@@ -162,7 +184,7 @@ static int run_file(Run *r, const char *path, const RunOptions *o, char **argume
     size_t length;
     char *text = read_source(path, &length);
     if (!text) return 1;
-    int code = load_surroundings(r, path, o);
+    int code = load_surroundings(r, path, text, length, o);
     if (code == 0) {
         const char *source = skip_shebang(text, &length);
         code = run_source(r, path, source, length, entry, arguments, count);
