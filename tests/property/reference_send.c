@@ -2,6 +2,7 @@
  * writes as text, here by the rules: which process a method runs in (semantics 3.1), what its region restores
  * (6.3, 8.2), what a hop relays (10.3).
  */
+#include <stdlib.h>
 #include "reference_internal.h"
 
 #include <string.h>
@@ -114,8 +115,7 @@ static Value *send_box(Run *run, Value *const *arguments) {
         ref_undo(run, 0);
         if (run->signal.outcome == OUTCOME_LEFT) ref_raise(run, "erlang_throw");
     }
-    saved.log = run->processes[PROC_BOX].log; /* one buffer serves all */
-    saved.log_room = run->processes[PROC_BOX].log_room;
+    free(run->processes[PROC_BOX].log); /* its own: a box that waits keeps what it has done so far */
     run->processes[PROC_BOX] = saved;
     run->current = caller;
     return value;

@@ -1,25 +1,10 @@
 /* Sessions as hosts see them: variables from one input to the next, and what the interface refuses. */
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "beamtalk.h"
-
-static bt_vm *vm;
-static bt_session *session;
-
-static void setup(void) {
-    vm = bt_vm_new(NULL);
-    session = bt_session_new(vm);
-    ck_assert_ptr_nonnull(session);
-}
-
-static void teardown(void) {
-    bt_session_free(session);
-    bt_vm_free(vm);
-}
+#include "tests/unit/test_host_vm.h"
 
 /* What an input prints, "!kind" of its error, or "?" and the first error if it does not compile. */
 static const char *shown(const char *source) {

@@ -2,50 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
-#include "beamtalk.h"
-#include "tests/unit/test_suite.h"
-
-static bt_vm *vm;
-static bt_session *session;
-
-static void setup(void) {
-    vm = bt_vm_new(NULL);
-    session = bt_session_new(vm);
-    ck_assert_ptr_nonnull(session);
-}
-
-static void teardown(void) {
-    bt_session_free(session);
-    bt_vm_free(vm);
-}
-
-static const bt_eval_options QUICK = {.size = sizeof QUICK, .deadline_ms = 20000};
-
-static bt_value *eval(const char *source) {
-    bt_result *r = NULL;
-    ck_assert_int_eq(bt_vm_eval(session, source, strlen(source), &QUICK, &r), BT_OK);
-    bt_value *v = bt_result_value(r);
-    bt_result_free(r);
-    ck_assert_ptr_nonnull(v);
-    return v;
-}
-
-/* Sends and answers the value; NULL if the status is not BT_OK. */
-static bt_value *send(const bt_value *receiver, const char *selector, bt_value *const *args, size_t count) {
-    bt_result *r = NULL;
-    bt_status status = bt_send(session, receiver, selector, args, count, &QUICK, &r);
-    bt_value *v = status == BT_OK ? bt_result_value(r) : NULL;
-    bt_result_free(r);
-    return v;
-}
-
-/* The value prints so; gives the handle back. */
-static void prints(bt_value *v, const char *text) {
-    bt_value *printed = send(v, "printString", NULL, 0);
-    ck_assert_str_eq(bt_value_text(printed, NULL), text);
-    bt_value_release(printed);
-    bt_value_release(v);
-}
+#include "tests/unit/test_host_vm.h"
 
 START_TEST(kinds_are_told_apart) {
     static const struct {
@@ -128,7 +85,7 @@ START_TEST(text_has_its_length) {
     memset(large, 'x', sizeof large - 1);
     v = bt_string(vm, large, sizeof large - 1);
     ck_assert_str_eq(bt_value_text(v, NULL), large);
-    bt_value *size = send(v, "size", NULL, 0);
+    bt_value *size = sent(v, "size", NULL, 0);
     prints(size, "99999");
     bt_value_release(v);
     v = bt_symbol(vm, "at:put:");
@@ -195,7 +152,7 @@ START_TEST(deep_values_are_safe) {
         v = outer;
     }
     bt_value *deep = eval("a := nil. 1000000 timesRepeat: [a := #[a]]. a"),
-             *again = send(deep, "yourself", NULL, 0);
+             *again = sent(deep, "yourself", NULL, 0);
     ck_assert(bt_value_equal(deep, again));
     bt_value_release(again);
     bt_value_release(deep);
@@ -221,14 +178,14 @@ START_TEST(messages_to_actors) {
     ck_assert_int_eq(bt_value_kind(actor), BT_KIND_ACTOR);
     bt_value *five = bt_integer(vm, 5);
     for (int i = 0; i < 100; i++) ck_assert_int_eq(bt_cast(vm, actor, "add:", &five, 1), BT_OK);
-    prints(send(actor, "add:", &five, 1), "505");
+    prints(sent(actor, "add:", &five, 1), "505");
     bt_result *r = NULL;
     ck_assert_int_eq(bt_send(session, actor, "fail", NULL, 0, &QUICK, &r), BT_RUNTIME_ERROR);
     ck_assert_str_eq(bt_result_error_message(r), "no");
     ck_assert_ptr_null(bt_result_value(r));
     bt_result_free(r);
     ck_assert_int_eq(bt_cast(vm, five, "add:", &five, 1), BT_MISUSE);
-    bt_value_release(send(actor, "stop", NULL, 0));
+    bt_value_release(sent(actor, "stop", NULL, 0));
     ck_assert_int_eq(bt_cast(vm, actor, "add:", &five, 1), BT_OK);
     bt_value_release(five);
     bt_value_release(actor);
