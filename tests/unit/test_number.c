@@ -70,7 +70,7 @@ static void pair_clear(Pair *x) {
 }
 
 static void random_integer(Pair *x, mpz_t z) {
-    static const unsigned sizes[] = {1, 8, 31, 32, 61, 62, 63, 64, 65, 127, 128, 129, 300, 1000, 5000};
+    static const unsigned sizes[] = {1, 8, 31, 32, 61, 62, 63, 64, 65, 127, 128, 129, 300, 1000, 5000, 33220};
     unsigned bits = sizes[gmp_urandomm_ui(x->random, sizeof sizes / sizeof sizes[0])];
     if (gmp_urandomm_ui(x->random, 2)) {
         mpz_urandomb(z, x->random, bits);
