@@ -12,7 +12,10 @@ struct ArenaChunk {
 
 enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 256 * 1024 };
 
-void arena_init(Arena *arena) { *arena = (Arena){.next_chunk_bytes = FIRST_CHUNK}; }
+void arena_init(Arena *arena) {
+    memset(arena, 0, offsetof(Arena, emergency)); /* parts of the area are cleared when handed out */
+    arena->next_chunk_bytes = FIRST_CHUNK;
+}
 
 void arena_free(Arena *arena) {
     for (ArenaChunk *chunk = arena->chunks; chunk;) {
@@ -68,7 +71,12 @@ void *arena_try_alloc(Arena *arena, size_t size) {
 
 void *arena_alloc(Arena *arena, size_t size) {
     void *result = arena_try_alloc(arena, size);
-    return result ? result : memset(arena->emergency, 0, sizeof arena->emergency);
+    if (result) return result;
+    size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    if (size > sizeof arena->emergency - arena->emergency_used) arena->emergency_used = 0;
+    result = arena->emergency + arena->emergency_used;
+    arena->emergency_used += size;
+    return memset(result, 0, size);
 }
 
 const char *arena_copy(Arena *arena, const char *bytes, size_t length) {

@@ -3,9 +3,10 @@
  * AGREED. One owner thread. Nothing is freed singly. Memory comes in chunks that double up to 256 KiB.
  *
  * Running out of memory (or over `limit_bytes`) never stops the program and needs no check at each node: the
- * arena is marked `failed`, and arena_alloc hands out an emergency area (zeroed, the same bytes again and
- * again). Whoever runs a pass checks arena_failed at its end and throws the result away; loops that could
- * spin check it as they go. arena_try_alloc is for sizes that depend on input: it returns NULL instead.
+ * arena is marked `failed`, and arena_alloc hands out parts of an emergency area (zeroed; from its beginning
+ * again when it is used up). Whoever runs a pass checks arena_failed at its end and throws the result away;
+ * walks check it at every node, so that they never need more than the area has. arena_try_alloc is for sizes
+ * that depend on input: it returns NULL instead.
  */
 #ifndef BT_COMPILER_ARENA_H
 #define BT_COMPILER_ARENA_H
@@ -15,7 +16,8 @@
 #include <stdint.h>
 
 #define ARENA_ALIGN 8
-#define ARENA_EMERGENCY_BYTES 512
+#define ARENA_EMERGENCY_BYTES 512 /* the largest request that never fails */
+#define ARENA_EMERGENCY_AREA 8192
 
 typedef struct ArenaChunk ArenaChunk;
 
@@ -26,7 +28,8 @@ typedef struct Arena {
     size_t used_bytes;  /* bytes got from the system */
     size_t limit_bytes; /* 0 = no limit */
     bool failed;
-    _Alignas(ARENA_ALIGN) char emergency[ARENA_EMERGENCY_BYTES];
+    size_t emergency_used;
+    _Alignas(ARENA_ALIGN) char emergency[ARENA_EMERGENCY_AREA];
 } Arena;
 
 void arena_init(Arena *arena);

@@ -27,7 +27,8 @@ static bool ask_known(const char *name, CompilerClass *out) {
 static bool ask_world(Analysis *a, const char *name, CompilerClass *out) {
     const CompilerWorld *world = &a->options->world;
     memset(out, 0, sizeof *out);
-    if (world->find_class && world->find_class(world->context, name, out) && out->known) return true;
+    if (world->find_class && world->find_class(world->context, name, out)) return true;
+    if (out->known) a->arena->failed = true;
     return (!world->find_class || a->options->stdlib) && ask_known(name, out);
 }
 

@@ -21,6 +21,7 @@ typedef struct {
 } CompilerClass;
 typedef struct {
     void *context;
+    /* False: there is no such class, or, with out->known, no memory to describe it. */
     bool (*find_class)(void *context, const char *name, CompilerClass *out);
     /* Does the class (or its chain) define this selector on this side? flags: METHOD_*. */
     bool (*find_method)(void *context, const char *class_name, const char *selector, bool class_side,

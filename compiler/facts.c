@@ -121,6 +121,10 @@ static bool has_channel(const FnFacts *fn, const BlockFacts *b) {
 static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *selector, Node *receiver) {
     uint32_t mark = a->scope_count;
     BlockFacts *b = block_enter(a, block);
+    if (arena_failed(a->arena)) {
+        a->block = b->outer;
+        return;
+    }
     FnFacts *fn = ARENA_NEW(a->arena, FnFacts), *maker = a->fn;
     *fn = (FnFacts){.parent = maker,
                     .home = maker->home,
@@ -536,6 +540,7 @@ static void visit_primitive(Analysis *a, const Node *node) {
 }
 
 static void visit(Analysis *a, Node *node) {
+    if (arena_failed(a->arena)) return;
     switch ((AstKind)node->kind) {
     case AST_INTERP: visit_list(a, node->as.list); return;
     case AST_IDENT: visit_ident(a, node); return;

@@ -360,7 +360,7 @@ IrAtom lower_statements(Lower *l, NodeList body, Position pos) {
         bool last = i + 1 == body.count;
         value = lower_at(l, body.items[i], last ? pos : POS_VALUE);
         IrFrame *frame = l->fn->frame;
-        if (frame->ends || l->fn->dead) return NIL_ATOM;
+        if (frame->ends || l->fn->dead || ir_failed(l->unit)) return NIL_ATOM;
         if (!last && body.items[i]->kind == AST_PRIMITIVE) /* what follows is the code for its failure */
             frame->stmts[frame->stmt_count - 1]->flags = 1;
     }
@@ -375,6 +375,7 @@ IrAtom lower_at(Lower *l, Node *node, Position pos) {
 IrAtom lower_expr(Lower *l, Node *node) {
     Position pos = l->fn->position;
     l->fn->position = POS_VALUE;
+    if (ir_failed(l->unit) || arena_failed(l->a->arena)) return NIL_ATOM; /* the unit is refused */
     while (node->kind == AST_PAREN) node = node->as.child;
     switch ((AstKind)node->kind) {
     case AST_INTERP: return lower_interp(l, node);

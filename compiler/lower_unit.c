@@ -10,17 +10,13 @@
 
 /* ---- shell data ---- */
 
-static BcText text_of(const char *bytes, size_t length) {
+static BcText text_of(Arena *arena, const char *bytes, size_t length) {
     if (!bytes || !length) return (BcText){NULL, 0};
     char *copy = malloc(length + 1);
-    if (!copy) return (BcText){NULL, 0};
+    if (!copy) return arena->failed = true, (BcText){NULL, 0};
     memcpy(copy, bytes, length);
     copy[length] = 0;
     return (BcText){copy, (uint32_t)length};
-}
-
-static BcText name_text(const char *name) {
-    return name ? text_of(name, intern_length(name)) : (BcText){NULL, 0};
 }
 
 typedef struct {
@@ -31,9 +27,13 @@ typedef struct {
     uint32_t count, capacity;
 } UnitLower;
 
+static BcText name_text(const UnitLower *u, const char *name) {
+    return name ? text_of(u->l.a->arena, name, intern_length(name)) : (BcText){NULL, 0};
+}
+
 static BcText span_text(const UnitLower *u, Span span) {
     if (span.end > u->length || span.end <= span.start) return (BcText){NULL, 0};
-    return text_of(u->source + span.start, span.end - span.start);
+    return text_of(u->l.a->arena, u->source + span.start, span.end - span.start);
 }
 
 static BcMethod *method_add(UnitLower *u, const char *selector, uint32_t function, uint8_t flags,
@@ -48,7 +48,7 @@ static BcMethod *method_add(UnitLower *u, const char *selector, uint32_t functio
     }
     BcMethod *m = &u->methods[u->count++];
     *m = (BcMethod){
-        .selector = name_text(selector), .function = function, .flags = flags, .class_side = class_side};
+        .selector = name_text(u, selector), .function = function, .flags = flags, .class_side = class_side};
     return m;
 }
 
@@ -81,7 +81,7 @@ static uint8_t method_flags(const Lower *l, const MethodDecl *m, bool class_side
 static BcMethod *add_source_method(UnitLower *u, const MethodDecl *m, bool class_side) {
     uint32_t function = lower_method(&u->l, m->facts, m->params, m->body, m->span);
     BcMethod *out = method_add(u, m->selector, function, method_flags(&u->l, m, class_side), class_side);
-    out->doc = text_of(m->doc.bytes, m->doc.length);
+    out->doc = text_of(u->l.a->arena, m->doc.bytes, m->doc.length);
     out->source = span_text(u, m->span);
     return out;
 }
@@ -169,7 +169,7 @@ static void add_reader(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
     else
         value = lower_bind1(l, IR_GETSLOT, SELF, (uint32_t)ptr_set_index(&c->fields, f->name), f->span);
     BcMethod *m = method_add(u, f->name, lower_function_end(l, fn, value), METHOD_GENERATED, false);
-    m->doc = text_of(f->doc.bytes, f->doc.length);
+    m->doc = text_of(u->l.a->arena, f->doc.bytes, f->doc.length);
 }
 
 static void add_setter(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
@@ -288,7 +288,7 @@ static BcField *fields_of(UnitLower *u, FieldDeclList list, bool class_side) {
     if (list.count && !fields) u->l.a->arena->failed = true;
     for (uint32_t i = 0; fields && i < list.count; i++) {
         FieldDecl *f = list.items[i];
-        fields[i].name = name_text(f->name);
+        fields[i].name = name_text(u, f->name);
         if (f->type) fields[i].type = span_text(u, f->type->span);
         fields[i].allows_nil = allows_nil(f->type);
         fields[i].has_default = f->default_value != NULL;
@@ -299,10 +299,10 @@ static BcField *fields_of(UnitLower *u, FieldDeclList list, bool class_side) {
 
 static void lower_class(UnitLower *u, ClassInfo *c, BcClass *out) {
     const ClassDecl *d = c->decl;
-    out->name = name_text(d->name);
-    out->superclass = name_text(d->super_name);
-    out->doc = text_of(d->doc.bytes, d->doc.length);
-    out->native_module = name_text(d->native_module);
+    out->name = name_text(u, d->name);
+    out->superclass = name_text(u, d->super_name);
+    out->doc = text_of(u->l.a->arena, d->doc.bytes, d->doc.length);
+    out->native_module = name_text(u, d->native_module);
     out->flags = c->flags;
     out->kind = c->kind;
     out->span = d->span;
@@ -338,7 +338,7 @@ static void lower_classes(UnitLower *u) {
 
 static void add_extension(UnitLower *u, const char *class_name, const MethodDecl *method, bool class_side) {
     BcMethod *m = add_source_method(u, method, class_side);
-    m->class_name = name_text(class_name);
+    m->class_name = name_text(u, class_name);
 }
 
 static void take_extensions(UnitLower *u) {
@@ -368,7 +368,7 @@ static void lower_script(UnitLower *u) {
     shell->script = lower_function_end(l, fn, lower_statements(l, l->a->module->statements, POS_VALUE));
     shell->bindings = bindings->count ? calloc(bindings->count, sizeof *shell->bindings) : NULL;
     for (uint32_t i = 0; shell->bindings && i < bindings->count; i++)
-        shell->bindings[shell->binding_count++] = name_text(((const Var *)bindings->items[i])->name);
+        shell->bindings[shell->binding_count++] = name_text(u, ((const Var *)bindings->items[i])->name);
     if (shell->binding_count != bindings->count) l->a->arena->failed = true;
 }
 
@@ -378,8 +378,8 @@ static bool unit_begin(UnitLower *u, Analysis *a, const char *source, size_t len
     *u = (UnitLower){.l = {.a = a, .unit = ir_unit_new()}, .source = source, .length = length};
     if (!u->l.unit) return false;
     BcUnit *shell = u->l.unit->shell;
-    shell->name = text_of(a->options->name, a->options->name ? strlen(a->options->name) : 0);
-    shell->source = text_of(source, length);
+    shell->name = text_of(u->l.a->arena, a->options->name, a->options->name ? strlen(a->options->name) : 0);
+    shell->source = text_of(u->l.a->arena, source, length);
     return true;
 }
 

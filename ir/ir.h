@@ -246,6 +246,7 @@ uint32_t ir_const_string(IrUnit *unit, const char *bytes, size_t length);
 uint32_t ir_const_symbol(IrUnit *unit, const char *bytes, size_t length);
 IrFunction *ir_function_new(IrUnit *unit, uint32_t *index);
 uint32_t ir_local_new(IrUnit *unit, IrFunction *fn, const char *name, IrLocalMode mode);
+bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: it must not be used */
 IrFrame *ir_frame_new(IrUnit *unit, IrFrameKind kind);
 IrStmt *ir_stmt_add(IrUnit *unit, IrFrame *frame, IrStmtKind kind, Span span);
 

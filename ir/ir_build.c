@@ -1,9 +1,10 @@
 /* Memory and small constructors of ThreadedIr.
  *
  * Owner: the IrUnit. Nothing is freed singly. Running out of memory needs no check at each node: the arena is
- * marked failed and hands out an emergency area (zeroed, the same bytes again and again); ir_verify refuses a
- * unit whose arena has failed, so nothing that was built in it is ever used. Only requests above
- * EMERGENCY_BYTES can answer NULL.
+ * marked failed and hands out parts of an emergency area (zeroed; from its beginning again when it is used
+ * up: lowering looks at ir_failed at every node, so it stops before); ir_verify refuses a unit whose arena
+ * has failed, so nothing that was built in it is ever used. Only requests above EMERGENCY_BYTES can answer
+ * NULL.
  */
 #include "ir/ir_internal.h"
 
@@ -23,12 +24,21 @@ struct IrArena {
     Chunk *chunks;
     size_t next_chunk;
     bool failed;
+    size_t emergency_used;
     uint32_t *slots; /* open addressing over constants: index + 1, 0 = empty */
     uint32_t slot_count;
     uint64_t emergency[EMERGENCY_BYTES / sizeof(uint64_t)];
 };
 
 /* ---- arena ---- */
+
+static void *emergency_part(IrArena *arena, size_t size) {
+    if (size > EMERGENCY_BYTES) return NULL;
+    if (size > EMERGENCY_BYTES - arena->emergency_used) arena->emergency_used = 0;
+    char *part = (char *)arena->emergency + arena->emergency_used;
+    arena->emergency_used += size;
+    return memset(part, 0, size);
+}
 
 static void *alloc_slow(IrArena *arena, size_t size) {
     size_t bytes = arena->next_chunk;
@@ -37,7 +47,7 @@ static void *alloc_slow(IrArena *arena, size_t size) {
     Chunk *chunk = size > SIZE_MAX / 2 ? NULL : malloc(sizeof *chunk + bytes);
     if (!chunk) {
         arena->failed = true;
-        return size <= EMERGENCY_BYTES ? memset(arena->emergency, 0, size) : NULL;
+        return emergency_part(arena, size);
     }
     chunk->size = bytes;
     chunk->previous = arena->chunks;
@@ -102,6 +112,7 @@ IrUnit *ir_unit_new(void) {
     arena->chunks = NULL;
     arena->next_chunk = FIRST_CHUNK;
     arena->failed = false;
+    arena->emergency_used = 0;
     arena->slots = NULL;
     arena->slot_count = 0;
     shell->format_version = BC_FORMAT_VERSION;

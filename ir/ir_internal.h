@@ -5,7 +5,6 @@
 #include "ir/ir.h"
 
 /* ---- ir_build.c ---- */
-bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: it must not be used */
 void ir_fail(IrUnit *unit);
 /* Room for one more item of an array {items, count, capacity}; the old array stays in the arena. NULL: no
  * memory, the unit has failed. */

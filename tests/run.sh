@@ -72,6 +72,9 @@ run_tests() {
     one "release class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build/beamtalk" $kills
     one "release processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build/beamtalk"
     limit=1500 one "release soak" env SOAK_SECONDS=$soak "$cd_root/build/beamtalk" run "$cd_root/tests/processes/soak.bt"
+    allocations=30
+    if [ $long = 1 ]; then allocations=1000000; fi
+    limit=3000 one "release failing allocations" bash "$cd_root/tests/alloc_fail/run.sh" "$cd_root/build/beamtalk" $allocations
     one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
     one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"

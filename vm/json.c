@@ -7,6 +7,7 @@
 #include "vm/dict.h"
 #include "vm/error.h"
 #include "vm/float_text.h"
+#include "vm/json_pool.h"
 #include "vm/list.h"
 #include "vm/number.h"
 #include "vm/rooted.h"
@@ -135,15 +136,6 @@ static const yajl_callbacks CALLBACKS = {.yajl_null = on_null,
                                          .yajl_start_array = on_open,
                                          .yajl_end_array = on_end_array};
 
-static void *yajl_take(void *context, size_t size) { return (void)context, mem_alloc(size); }
-static void *yajl_resize(void *context, void *at, size_t size) {
-    return (void)context, mem_realloc(at, size);
-}
-static void yajl_give(void *context, void *at) {
-    (void)context;
-    mem_free(at);
-}
-
 static int hex4(const char *at, const char *end) {
     int value = 0;
     if (end - at < 4) return -1;
@@ -174,12 +166,14 @@ static bool surrogates_are_paired(const char *bytes, size_t length) {
 }
 
 static PrimStatus run_parser(Reader *r, const char *bytes, size_t length) {
-    yajl_alloc_funcs allocation = {yajl_take, yajl_resize, yajl_give, NULL};
+    JsonPool pool;
+    if (!json_pool_init(&pool, bytes, length, JSON_MAX_DEPTH))
+        return error_resource(r->p, "There is no memory for this JSON text");
+    yajl_alloc_funcs allocation = {json_pool_take, json_pool_resize, json_pool_give, &pool};
     yajl_handle handle = yajl_alloc(&CALLBACKS, &allocation, r);
-    if (!handle) return error_resource(r->p, "There is no memory for this JSON text");
     yajl_status status = yajl_parse(handle, (const unsigned char *)bytes, length);
     if (status == yajl_status_ok) status = yajl_complete_parse(handle);
-    yajl_free(handle);
+    json_pool_free(&pool); /* the handle lies in it */
     if (r->status != PRIM_OK) return r->status;
     return status == yajl_status_ok && r->count == 1 ? PRIM_OK : PRIM_FAIL;
 }

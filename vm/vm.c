@@ -18,11 +18,9 @@
 /* Stress builds read these once; release builds ignore them. */
 static void read_stress_switches(BtVm *vm) {
 #ifdef BT_STRESS
-    const char *fail_at = getenv("BT_ALLOC_FAIL");
     vm->gc_stress = getenv("BT_GC_STRESS") != NULL;
     vm->yield_stress = getenv("BT_YIELD_STRESS") != NULL;
     vm->segment_stress = getenv("BT_SEG_STRESS") != NULL;
-    vm->alloc_fail_at = fail_at ? strtoull(fail_at, NULL, 10) : 0;
 #else
     (void)vm;
 #endif

@@ -32,7 +32,6 @@ struct BtVm {
     _Atomic int exit_status; /* >= 0 once Program exit: or System halt: was sent, else -1 */
     /* stress switches (models.md 2.8), read once from the environment by vm_new of stress builds */
     bool gc_stress, yield_stress, segment_stress;
-    uint64_t alloc_fail_at;
     void (*out)(void *context, const char *bytes,
                 size_t length); /* program output; NULL = stdout, buffered */
     void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL = stderr */

@@ -172,7 +172,7 @@ int bundle_run(const uint8_t *payload, size_t length, int argc, char **argv) {
     Reader r = {payload, payload + length, false};
     CommonOptions options = {.signals = signals_start()};
     bt_vm *vm = start_vm(&options);
-    bt_session *session = vm ? bt_session_new(vm) : NULL;
+    bt_session *session = start_session(vm);
     char *entry = get_text(&r);
     bool good = session && entry;
     for (uint64_t left = get_number(&r, 4); left > 0 && good; left--) good = load_module(vm, &r);

@@ -68,6 +68,8 @@ bt_vm *start_vm(const CommonOptions *options);
 /* The same; what programs print goes to `output`, from any thread. */
 bt_vm *start_vm_writing(const CommonOptions *options,
                         void (*output)(void *context, const char *bytes, size_t length), void *context);
+/* A session of it. NULL after a message; of no VM, silently. */
+bt_session *start_session(bt_vm *vm);
 /* Every VM of the two above ends here. NULL is ignored. */
 void stop_vm(const CommonOptions *options, bt_vm *vm);
 /* Prints what went wrong in the form of `run` (message, Hint line) to stderr; answers the exit status. */

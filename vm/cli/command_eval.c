@@ -83,7 +83,7 @@ int command_eval(Invocation *in) {
     Eval e = {.verbose = in->common.verbose};
     screen_open(&e.screen, false);
     e.vm = start_vm_writing(&in->common, program_output, &e);
-    e.session = e.vm ? bt_session_new(e.vm) : NULL;
+    e.session = start_session(e.vm);
     int code = e.session ? load_and_evaluate(&e, in, source) : 1;
     bt_session_free(e.session);
     stop_vm(&in->common, e.vm);

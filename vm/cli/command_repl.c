@@ -239,14 +239,14 @@ static int open_and_run(Repl *r, Invocation *in, const ReplOptions *o) {
     int code = 1;
     screen_open(&r->screen, o->no_color);
     r->vm = start_vm_writing(&in->common, program_output, r);
-    r->session = r->vm ? bt_session_new(r->vm) : NULL;
+    r->session = start_session(r->vm);
     r->editor = r->session ? line_editor_new(&config) : NULL;
     if (r->editor) {
         r->meta = (Meta){.vm = r->vm, .session = r->session, .confirm = confirm, .confirm_context = r};
         signals_hook(in->common.signals, on_signal, r);
         code = run(r, o->paths, o->path_count);
         signals_hook(in->common.signals, NULL, NULL);
-    } else if (r->vm) {
+    } else if (r->session) {
         fail("the terminal cannot be used");
     }
     LineEditor *editor = r->editor;

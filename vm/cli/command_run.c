@@ -206,7 +206,7 @@ int command_run(Invocation *in) {
     if (first >= in->argc && !manifest_exists(".")) return usage_error("run needs a file");
     Run r = {.vm = start_vm(&in->common), .verbose = in->common.verbose};
     r.options = (bt_eval_options){.size = sizeof r.options, .main_process = 1};
-    r.session = bt_session_new(r.vm);
+    r.session = start_session(r.vm);
     Listener *listener = r.session && options.socket ? listen_start(r.vm, options.socket) : NULL;
     if (r.session && (listener || !options.socket))
         code = run_operand(&r, &options, in->argv + first, in->argc - first);

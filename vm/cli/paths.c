@@ -15,12 +15,12 @@ bool paths_add(PathList *list, const char *path) {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? list->capacity * 2 : 16;
         char **grown = realloc(list->items, capacity * sizeof *grown);
-        if (!grown) return false;
+        if (!grown) return fail("out of memory"), false;
         list->items = grown;
         list->capacity = capacity;
     }
     char *copy = strdup(path);
-    if (!copy) return false;
+    if (!copy) return fail("out of memory"), false;
     list->items[list->count++] = copy;
     return true;
 }
@@ -36,7 +36,7 @@ static bool collect_directory(PathList *list, const char *path, bool scripts, un
     bool good = true;
     const char *separator = path[strlen(path) - 1] == '/' ? "" : "/";
     for (struct dirent *entry; (entry = readdir(dir)) && good;) {
-        char *inner;
+        char *inner = NULL;
         struct stat status;
         if (is_skipped(entry->d_name)) continue;
         if (asprintf(&inner, "%s%s%s", path, separator, entry->d_name) < 0)
@@ -45,7 +45,7 @@ static bool collect_directory(PathList *list, const char *path, bool scripts, un
             good = depth >= DEPTH_MAX || collect_directory(list, inner, scripts, depth + 1);
         else if (has_suffix(inner, ".bt") || (scripts && has_suffix(inner, ".btscript")))
             good = paths_add(list, inner);
-        if (inner) free(inner);
+        free(inner);
     }
     closedir(dir);
     return good;

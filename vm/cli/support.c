@@ -126,6 +126,12 @@ bt_vm *start_vm_writing(const CommonOptions *o,
     return vm;
 }
 
+bt_session *start_session(bt_vm *vm) {
+    bt_session *session = vm ? bt_session_new(vm) : NULL;
+    if (vm && !session) fail("out of memory");
+    return session;
+}
+
 void stop_vm(const CommonOptions *o, bt_vm *vm) {
     signals_watch(o->signals, NULL);
     if (vm && o->profile_path) write_profile(vm, o->profile_path);
@@ -154,7 +160,7 @@ int report_failure(const bt_result *result, bool verbose) {
     case BT_RUNTIME_ERROR: break;
     }
     const char *text = bt_result_error_message(result), *hint = bt_result_error_hint(result);
-    print_text(text ? text : "unknown error");
+    print_text(text ? text : "out of memory: the error could not be described");
     if (hint) fputs("Hint: ", stderr), print_text(hint);
     if (verbose && *bt_result_stack(result)) fputs(bt_result_stack(result), stderr);
     return 1;

@@ -246,9 +246,10 @@ int test_script(TestRun *run, const char *path) {
     if (!text) return 1;
     char *copy = strndup(text, length);
     free(text);
+    if (!copy) return fail("out of memory");
     Script s = {.run = run, .path = path, .rest = copy};
     bt_vm *vm = start_test_vm(run, &run->common);
-    s.session = bt_session_new(vm);
+    s.session = start_session(vm);
     s.meta = (Meta){.vm = vm, .session = s.session, .protocol = true};
     for (char *line; s.session && (line = next_line(&s));) {
         char *t = trim(line);
@@ -258,10 +259,11 @@ int test_script(TestRun *run, const char *path) {
         } else if (*t)
             run_expression(&s, t);
     }
+    int code = s.session ? 0 : 1;
     report_group(&run->report, path);
     meta_free(&s.meta);
     bt_session_free(s.session);
     stop_vm(&run->common, vm);
     free(copy);
-    return 0;
+    return code;
 }
