@@ -1,8 +1,9 @@
 /* Preloaded before the binary: makes allocations fail on purpose.
  *
- * BT_ALLOC_FAIL=N fails the N-th allocation of the process (from 1), BT_ALLOC_FAIL=N+ that one and all later ones. BT_ALLOC_COUNT=FILE
- * writes to FILE how many allocations there were. Counted are the calls of the C library's and of mimalloc's entry points by the program;
- * what an allocator asks of the system, and what runs before main, is not.
+ * BT_ALLOC_FAIL=N fails the N-th allocation of the process (from 1), BT_ALLOC_FAIL=N+ that one and all later
+ * ones. BT_ALLOC_COUNT=FILE writes to FILE how many allocations there were. Counted are the calls of the C
+ * library's and of mimalloc's entry points by the program; what an allocator asks of the system, and what
+ * runs before main, is not.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,7 +68,8 @@ int posix_memalign(void **out, size_t alignment, size_t n) {
 }
 void *aligned_alloc(size_t alignment, size_t n) { return fails() ? NULL : __libc_memalign(alignment, n); }
 
-/* mimalloc's names go to the C library: one heap, so every `free` fits. Its own library is not entered then. */
+/* mimalloc's names go to the C library: one heap, so every `free` fits. Its own library is not entered then.
+ */
 void *mi_malloc(size_t n) { return malloc(n); }
 void *mi_zalloc(size_t n) { return calloc(1, n); }
 void *mi_calloc(size_t n, size_t size) { return calloc(n, size); }

@@ -260,7 +260,9 @@ static int build_path(Invocation *in, const BuildOptions *o) {
         b.directory = NULL;
     b.old = calloc(list.count + 1, sizeof *b.old);
     b.order = calloc(list.count + 1, sizeof *b.order);
-    if (vm && b.directory && b.old && b.order && project_open(&b.project, vm, &list)) code = build(&b, o);
+    bool ready = b.directory && b.old && b.order;
+    if (vm && !ready) fail("out of memory");
+    if (vm && ready && project_open(&b.project, vm, &list)) code = build(&b, o);
     project_close(&b.project);
     free(b.directory);
     free(b.old);

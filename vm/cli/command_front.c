@@ -16,7 +16,9 @@ static bool source_open(Source *s, const char *path) {
     s->text = read_source(path, &s->length);
     if (!s->text) return false;
     diag_list_init(&s->diags);
-    return source_file_init(&s->file, path, s->text, s->length);
+    if (source_file_init(&s->file, path, s->text, s->length)) return true;
+    free(s->text);
+    return fail("out of memory"), false;
 }
 
 static void source_close(Source *s) {
@@ -39,6 +41,7 @@ static int print_form(Invocation *in, char *(*render)(bt_vm *vm, const char *pat
     char *text = vm ? render(vm, in->argv[1], &s) : NULL;
     source_report(&s);
     if (text) fputs(text, stdout);
+    if (vm && !text && !s.diags.count) fail("out of memory");
     int code = text ? 0 : 1;
     free(text);
     bt_vm_free(vm);

@@ -81,7 +81,8 @@ static bool add_fixtures_beside(TestFiles *files, const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder, *package;
     struct stat status;
-    if (asprintf(&folder, "%.*sfixtures", slash ? (int)(slash + 1 - path) : 0, path) < 0) return false;
+    if (asprintf(&folder, "%.*sfixtures", slash ? (int)(slash + 1 - path) : 0, path) < 0)
+        return fail("out of memory"), false;
     bool good = true;
     if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode) && (package = manifest_directory_above(path))) {
         good = paths_collect(&files->fixtures, folder, false);
