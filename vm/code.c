@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "vm/class_internal.h"
 #include "vm/alloc.h"
+#include "vm/leaf.h"
 #include "vm/number.h"
 #include "vm/string.h"
 
@@ -144,6 +145,7 @@ static bool link_function(CodeUnit *unit, Function *fn, const BcFunction *bc, Si
         if (fn->class_name == V_HOLE) return false;
     }
     if (bc->code_count && instr_op(bc->code[0]) == OP_PRIM) fn->prim = find_prim(unit, bc->code[0]);
+    leaf_recognise(fn);
     for (uint32_t i = 0; i < bc->capture_count; i++) {
         Value name;
         bool named = bc->captures[i].kind == CAP_STATE || bc->captures[i].kind == CAP_CLASS_VAR;

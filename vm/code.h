@@ -38,6 +38,9 @@ typedef struct Function {
     uint16_t param_count, register_count, capture_count;
     uint8_t kind, home_kind, flags;
     bool class_side;
+    uint8_t leaf;       /* LEAF_* of leaf.h: no activation is needed */
+    uint16_t leaf_slot; /* word of the field that it reads or writes */
+    Value leaf_value;   /* what it always answers */
     CodeUnit *unit;
     const BcFunction *bc; /* regions, lines, captures, spans */
     Value name;           /* selector symbol */

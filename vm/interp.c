@@ -6,6 +6,7 @@
 #include "vm/compare.h"
 #include "vm/dict.h"
 #include "vm/interp_internal.h"
+#include "vm/leaf.h"
 #include "vm/number.h"
 #include "vm/string.h"
 
@@ -142,45 +143,60 @@ static NOINLINE Step prim_missing(Process *p) {
 
 /* A primitive that is the whole of a method gets its arguments where they lie and needs no frame, unless it
  * does more than answer. */
-#define LEAF_PRIM(window, argc, mode)                                                                        \
+#define LEAF_PRIM(fn_, window, argc, mode)                                                                   \
     Value v_;                                                                                                \
     SAVE();                                                                                                  \
-    PrimStatus status_ = m->fn->prim(p, window, argc, &v_);                                                  \
+    PrimStatus status_ = fn_->prim(p, window, argc, &v_);                                                    \
     if (UNLIKELY(status_ != PRIM_OK)) {                                                                      \
-        step = leaf_outcome(p, m->fn, window, argc, mode, status_);                                          \
+        step = leaf_outcome(p, fn_, window, argc, mode, status_);                                            \
         goto stepped;                                                                                        \
     }                                                                                                        \
     reds = p->reductions
 
+/* What needs no activation is done here, and `answer` says what then happens to v_; else control goes on
+ * behind. */
+#define LEAF_METHOD(fn_, window, argc, mode, answer)                                                         \
+    if (fn_->leaf) {                                                                                         \
+        if (fn_->leaf == LEAF_FIELD) {                                                                       \
+            if (LIKELY(instance_has_slot((window)[0], fn_->leaf_slot))) {                                    \
+                Value v_ = object_at((window)[0], fn_->leaf_slot);                                           \
+                answer;                                                                                      \
+            }                                                                                                \
+        } else if (fn_->leaf == LEAF_PRIM) {                                                                 \
+            LEAF_PRIM(fn_, window, argc, mode);                                                              \
+            answer;                                                                                          \
+        } else {                                                                                             \
+            Value v_ = fn_->leaf == LEAF_CONSTANT ? fn_->leaf_value : leaf_with(p, fn_, window);             \
+            if (LIKELY(v_ != V_HOLE)) {                                                                      \
+                answer;                                                                                      \
+            }                                                                                                \
+        }                                                                                                    \
+    }
 #define ENTER_METHOD(window, argc, mode)                                                                     \
     do {                                                                                                     \
-        if (m->fn->prim) {                                                                                   \
-            LEAF_PRIM(window, argc, mode);                                                                   \
-            R[A] = v_;                                                                                       \
-            NEXT;                                                                                            \
-        }                                                                                                    \
-        PUSH_FRAME(m->fn, window, argc);                                                                     \
+        const Function *fn_ = m->fn;                                                                         \
+        LEAF_METHOD(fn_, window, argc, mode, R[A] = v_; NEXT);                                               \
+        PUSH_FRAME(fn_, window, argc);                                                                       \
     } while (0)
 
-/* The frame becomes the callee's. What the short way does not see to (a first elision, code of an evaluation,
- * no room, a frame that must stay) goes by enter(). */
+/* The frame becomes the callee's. What the short way does not see to (code of an evaluation, no ring yet, no
+ * room, a frame that must stay) goes by enter(). */
 #define TAIL_METHOD(window, argc)                                                                            \
     do {                                                                                                     \
-        if (m->fn->prim) {                                                                                   \
-            LEAF_PRIM(window, argc, SEND_TAIL);                                                              \
-            LEAVE(v_);                                                                                       \
-        }                                                                                                    \
         const Function *callee_ = m->fn;                                                                     \
+        LEAF_METHOD(callee_, window, argc, SEND_TAIL, LEAVE(v_));                                            \
         Frame *f_ = FRAME;                                                                                   \
         Value *end_ = R + callee_->register_count;                                                           \
-        if (UNLIKELY(f_->serial || (f_->flags & (FRAME_CARRIERS | FRAME_TAILED)) != FRAME_TAILED ||          \
-                     (f_->fn->flags & FN_TRANSIENT) || !p->elided_ring || end_ > limit)) {                   \
+        if (UNLIKELY(f_->serial || (f_->flags & FRAME_CARRIERS) || (f_->fn->flags & FN_TRANSIENT) ||         \
+                     !p->elided_ring || end_ > limit || p->vm->no_tail_calls)) {                             \
             SAVE();                                                                                          \
             step = enter(p, callee_, window, argc, SEND_TAIL);                                               \
             goto stepped;                                                                                    \
         }                                                                                                    \
+        uint32_t first_ = f_->flags & FRAME_TAILED ? 0 : ELIDED_FIRST;                                       \
+        f_->flags |= FRAME_TAILED;                                                                           \
         p->elided_ring[p->elided_count++ % ELIDED_CALLS] =                                                   \
-            (ElidedCall){f_->fn, (uint32_t)(pc - f_->fn->code) - 1, trace_frame_tag(f_)};                    \
+            (ElidedCall){f_->fn, (uint32_t)(pc - f_->fn->code) - 1, trace_frame_tag(f_) | first_};           \
         const Value *from_ = (window);                                                                       \
         for (unsigned k_ = 0; k_ <= (argc); k_++) R[k_] = from_[k_];                                         \
         FILL_NIL(R + (argc) + 1, end_);                                                                      \
@@ -213,7 +229,7 @@ static NOINLINE Step prim_missing(Process *p) {
 #define NEXT                                                                                                 \
     do {                                                                                                     \
         i = *pc++;                                                                                           \
-        goto *LABELS[instr_op(i)];                                                                           \
+        goto *labels[instr_op(i)];                                                                           \
     } while (0)
 #else
 #define OP(name) case OP_##name:
@@ -240,6 +256,8 @@ static Step execute(Process *p) {
     Instr i;
     LOAD();
 #ifdef BT_DISPATCH_GOTO
+    const void *const *labels = LABELS;
+    __asm__("" : "+r"(labels)); /* kept in a register, not made anew from the pc by each instruction */
     NEXT;
 #include "vm/interp_ops.inc"
 #else

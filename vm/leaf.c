@@ -1,0 +1,67 @@
+/* Recognising methods that need no activation, and the copy with another field. See leaf.h. */
+#include "vm/leaf.h"
+
+/* The Value that the instruction loads, if it can never be another one. */
+static bool constant_of(const Function *fn, Instr i, Value *out) {
+    switch (instr_op(i)) {
+    case OP_LOADI: return *out = value_from_int(instr_imm(i)), true;
+    case OP_LOADNIL: return *out = V_NIL, true;
+    case OP_LOADBOOL: return *out = value_from_bool(instr_f(i) != 0), true;
+    case OP_LOADK:
+        *out = fn->unit->consts[(uint32_t)instr_imm(i)];
+        return *out != V_HOLE && !(value_is_ptr(*out) && (fn->flags & FN_TRANSIENT));
+    default: return false;
+    }
+}
+
+static bool is_copy(Instr i, unsigned to, unsigned from) {
+    return instr_op(i) == OP_MOVE && instr_a(i) == to && instr_b(i) == from;
+}
+
+/* RETURN of the register, or of a copy of it. */
+static bool answers(const Instr *at, const Instr *end, unsigned reg) {
+    if (end - at == 2 && is_copy(at[0], instr_a(at[1]), reg)) reg = instr_a(at[0]), at++;
+    return end - at == 1 && instr_op(at[0]) == OP_RETURN && instr_a(at[0]) == reg;
+}
+
+/* t := argument; t := self with field := t; answer t. */
+static bool is_with(const Instr *code, const Instr *end, unsigned *slot) {
+    if (end - code < 3 || instr_op(code[1]) != OP_SELFVT) return false;
+    unsigned reg = instr_a(code[1]);
+    if (!is_copy(code[0], reg, 1) || reg < 2 || instr_b(code[1]) != 0 || !answers(code + 2, end, reg))
+        return false;
+    *slot = instr_c(code[1]) + 1;
+    return true;
+}
+
+void leaf_recognise(Function *fn) {
+    const Instr *code = fn->code, *end = code + fn->bc->code_count;
+    unsigned slot;
+    if (fn->prim) {
+        fn->leaf = LEAF_PRIM;
+        return;
+    }
+    if (end - code < 2 || end - code > 4 || fn->kind == FN_BLOCK || fn->kind == FN_SCRIPT ||
+        fn->bc->region_count)
+        return;
+    if (fn->param_count == 0 && answers(code + 1, end, instr_a(code[0]))) {
+        if (constant_of(fn, code[0], &fn->leaf_value)) fn->leaf = LEAF_CONSTANT;
+        if (instr_op(code[0]) == OP_GETSLOT && instr_b(code[0]) == 0 && instr_c(code[0]) < UINT16_MAX)
+            fn->leaf = LEAF_FIELD, fn->leaf_slot = (uint16_t)(instr_c(code[0]) + 1);
+    } else if (fn->param_count == 1 && is_with(code, end, &slot) && slot < UINT16_MAX) {
+        fn->leaf = LEAF_WITH, fn->leaf_slot = (uint16_t)slot;
+    }
+}
+
+Value leaf_with(Process *p, const Function *fn, const Value *args) {
+    Value self = args[0];
+    if (!instance_has_slot(self, fn->leaf_slot)) return V_HOLE;
+    size_t words = object_size(self);
+    if (!heap_has_room(p, words)) return V_HOLE;
+    const uint64_t *from = object_words(self);
+    Value made = heap_new(p, KIND_INSTANCE, object_class(self), words);
+    uint64_t *to = object_words(made);
+    for (size_t i = 1; i < words; i++) to[i] = from[i];
+    to[fn->leaf_slot] = args[1];
+    return made;
+}
