@@ -40,9 +40,13 @@ struct ClassTable {
 static inline Class *class_at(const ClassTable *t, uint32_t id) {
     return id < MAX_CLASSES ? atomic_load_explicit(&t->classes[id], memory_order_acquire) : NULL;
 }
+/* 0: there is none of that name. */
+static inline uint32_t class_id_find(const ClassTable *t, Value name) {
+    if (!value_is_symbol(name) || value_to_symbol(name) >= MAX_CLASS_SYMBOLS) return 0;
+    return atomic_load_explicit(&t->by_symbol[value_to_symbol(name)], memory_order_acquire);
+}
 static inline Class *class_find(const ClassTable *t, Value name) {
-    if (!value_is_symbol(name) || value_to_symbol(name) >= MAX_CLASS_SYMBOLS) return NULL;
-    uint32_t id = atomic_load_explicit(&t->by_symbol[value_to_symbol(name)], memory_order_acquire);
+    uint32_t id = class_id_find(t, name);
     return id ? class_at(t, id) : NULL;
 }
 static inline uint32_t cache_slot(uint32_t dispatch_class, Value selector) {

@@ -63,8 +63,11 @@ NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out
     if (op == OP_CONCAT) {
         if (value_is_bytes(a) && value_is_bytes(b)) return string_concat(p, a, b, out);
         /* whoever has a method gets the message; for all others it is a concatenation of bytes gone wrong */
-        bool understood = selector_lookup(p, SYMBOL(concat), dispatch_class_of(a)) != NULL;
-        return understood ? PRIM_SEND : error_argument(p, a, SYMBOL(concat), NULL);
+        const Method *m = selector_lookup(p, SYMBOL(concat), dispatch_class_of(a));
+        if (!m) return error_argument(p, a, SYMBOL(concat), NULL);
+        if (!list_is(a) || !list_is(b) || !m->fn->unit->stdlib) return PRIM_SEND;
+        *out = list_concat(p, a, b); /* what List's own method does */
+        return *out == V_HOLE ? PRIM_RAISE : PRIM_OK;
     }
     /* `%` and `**` are numeric only and raise; the others are messages to whatever is no number
      * (semantics 2.1) */

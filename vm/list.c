@@ -23,35 +23,84 @@ Value *list_to_buffer(Value list, size_t *count) {
     return buffer;
 }
 
-/* The first n cells copied, forward, ending in tail; the cells are reserved and fresh, so their tails may
- * still be set. */
-static Value copy_prefix(Process *p, Value list, size_t n, Value tail) {
-    if (n == 0) return tail;
-    Value first = list_cons_reserved(p, CONS_HEAD(list), tail), last = first;
-    while (--n > 0) {
-        list = CONS_TAIL(list);
-        Value cell = list_cons_reserved(p, CONS_HEAD(list), tail);
-        object_words(last)[2] = cell;
-        last = cell;
-    }
+/* ---- copies: cell after cell into the room there is, without counting first ---- */
+
+typedef struct {
+    uint64_t *top, *limit; /* end of what has been written, of what may be */
+} Copy;
+
+static Copy copy_begin(const Process *p) { return (Copy){p->heap.top, p->heap.limit}; }
+static inline bool copy_has_room(const Copy *c) { return c->limit - c->top >= (ptrdiff_t)LIST_CELL_WORDS; }
+/* A cell in front of whatever will be written behind it. */
+static inline void copy_put(Copy *c, Value head) {
+    c->top[0] = header_make(CLASS_ID_List, KIND_CONS, 0, LIST_CELL_WORDS);
+    c->top[1] = head;
+    c->top[2] = value_from_object(c->top + LIST_CELL_WORDS);
+    c->top += LIST_CELL_WORDS;
+}
+/* The last cell gets its tail, and the cells are the heap's. */
+static Value copy_end(Process *p, const Copy *c, Value tail) {
+    Value first = value_from_object(p->heap.top);
+    if (c->top == p->heap.top) return tail;
+    c->top[-1] = tail;
+    p->heap.top = c->top;
     return first;
 }
 
 Value list_concat(Process *p, Value left, Value right) {
     if (right == V_EMPTY_LIST) return left;
-    size_t n = list_length(left);
     Value roots[2] = {left, right};
-    if (!heap_reserve_rooted(p, n * LIST_CELL_WORDS, roots, 2)) return V_HOLE;
-    return copy_prefix(p, roots[0], n, roots[1]);
+    for (;;) {
+        Copy copy = copy_begin(p);
+        Value at = roots[0];
+        for (; at != V_EMPTY_LIST && copy_has_room(&copy); at = CONS_TAIL(at)) copy_put(&copy, CONS_HEAD(at));
+        if (at == V_EMPTY_LIST) return copy_end(p, &copy, roots[1]);
+        if (!heap_reserve_rooted(p, list_length(roots[0]) * LIST_CELL_WORDS, roots, 2)) return V_HOLE;
+    }
+}
+
+Value list_append(Process *p, Value list, Value last) {
+    Value roots[2] = {list, last};
+    for (;;) {
+        Copy copy = copy_begin(p);
+        Value at = roots[0];
+        for (; at != V_EMPTY_LIST && copy_has_room(&copy); at = CONS_TAIL(at)) copy_put(&copy, CONS_HEAD(at));
+        if (at == V_EMPTY_LIST && copy_has_room(&copy)) {
+            copy_put(&copy, roots[1]);
+            return copy_end(p, &copy, V_EMPTY_LIST);
+        }
+        if (!heap_reserve_rooted(p, (list_length(roots[0]) + 1) * LIST_CELL_WORDS, roots, 2)) return V_HOLE;
+    }
+}
+
+Value list_take(Process *p, Value list, size_t n) {
+    for (;;) {
+        Copy copy = copy_begin(p);
+        Value at = list;
+        size_t left = n;
+        for (; left > 0 && at != V_EMPTY_LIST && copy_has_room(&copy); at = CONS_TAIL(at), left--)
+            copy_put(&copy, CONS_HEAD(at));
+        if (at == V_EMPTY_LIST) return list;
+        if (left == 0) return copy_end(p, &copy, V_EMPTY_LIST);
+        size_t length = n - left; /* of what is taken */
+        for (; left > 0 && at != V_EMPTY_LIST; at = CONS_TAIL(at), left--) length++;
+        if (!heap_reserve_rooted(p, length * LIST_CELL_WORDS, &list, 1)) return V_HOLE;
+    }
 }
 
 Value list_reverse(Process *p, Value list) {
-    size_t n = list_length(list);
-    if (!heap_reserve_rooted(p, n * LIST_CELL_WORDS, &list, 1)) return V_HOLE;
-    Value reversed = V_EMPTY_LIST;
-    for (; list != V_EMPTY_LIST; list = CONS_TAIL(list))
-        reversed = list_cons_reserved(p, CONS_HEAD(list), reversed);
-    return reversed;
+    for (;;) {
+        Copy copy = copy_begin(p);
+        Value at = list, reversed = V_EMPTY_LIST;
+        for (; at != V_EMPTY_LIST && copy_has_room(&copy); at = CONS_TAIL(at)) {
+            Value cell = value_from_object(copy.top);
+            copy_put(&copy, CONS_HEAD(at));
+            object_words(cell)[2] = reversed;
+            reversed = cell;
+        }
+        if (at == V_EMPTY_LIST) return p->heap.top = copy.top, reversed;
+        if (!heap_reserve_rooted(p, list_length(list) * LIST_CELL_WORDS, &list, 1)) return V_HOLE;
+    }
 }
 
 /* Allocated since the last collection: such a cell may still be made to point at any other. */
@@ -76,13 +125,4 @@ Value list_turn(Process *p, Value list) {
         }
     }
     return turned;
-}
-
-Value list_take(Process *p, Value list, size_t n) {
-    size_t length = 0;
-    Value rest = list;
-    for (; length < n && rest != V_EMPTY_LIST; rest = CONS_TAIL(rest)) length++;
-    if (rest == V_EMPTY_LIST) return list;
-    if (!heap_reserve_rooted(p, length * LIST_CELL_WORDS, &list, 1)) return V_HOLE;
-    return copy_prefix(p, list, length, V_EMPTY_LIST);
 }

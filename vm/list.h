@@ -33,6 +33,8 @@ Value list_from_array(Process *p, const Value *values, size_t count, Value tail)
 Value *list_to_buffer(Value list, size_t *count);
 /* MAY_GC. The tail is shared. */
 Value list_concat(Process *p, Value left, Value right);
+/* A copy with one element more behind. MAY_GC. */
+Value list_append(Process *p, Value list, Value last);
 Value list_reverse(Process *p, Value list);
 /* The same of a List that nothing else refers to: fresh cells are turned round in place. MAY_GC. */
 Value list_turn(Process *p, Value list);

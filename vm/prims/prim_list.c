@@ -83,9 +83,7 @@ PRIM(prim_list_add_first) {
 
 PRIM(prim_list_add) {
     (void)count;
-    Value last = list_cons(p, args[1], V_EMPTY_LIST);
-    if (last == V_HOLE) return PRIM_RAISE;
-    return made(list_concat(p, args[0], last), result);
+    return made(list_append(p, args[0], args[1]), result);
 }
 
 PRIM(prim_list_concat) {

@@ -1,5 +1,6 @@
 /* Primitives of ProtoObject and Object: identity, equality, dynamic sends, making instances, fields,
  * printing. */
+#include "vm/class_internal.h"
 #include "vm/compare.h"
 #include "vm/dict.h"
 #include "vm/hash.h"
@@ -128,18 +129,23 @@ static PrimStatus check_instantiable(Process *p, Value receiver, Value selector)
     return PRIM_FAIL;
 }
 
+static const Class *class_of_receiver(const Process *p, Value receiver) {
+    return value_is_class(receiver) ? class_at(p->vm->classes, special_payload(receiver)) : NULL;
+}
+
 /* An instance of a value class with the slots given, which are immediates, literals or roots. */
-static PrimStatus instance_of(Process *p, const Class *c, const Value *slots, Value *result) {
-    if (!heap_reserve(p, 1 + c->field_count)) return PRIM_RAISE;
-    Value made = heap_new(p, KIND_INSTANCE, c->id, 1 + c->field_count);
-    for (uint32_t i = 0; i < c->field_count; i++) object_words(made)[1 + i] = slots[i];
+static inline PrimStatus instance_of(Process *p, const Class *c, const Value *slots, Value *result) {
+    uint32_t fields = c->field_count;
+    if (!heap_reserve(p, 1 + fields)) return PRIM_RAISE;
+    Value made = heap_new(p, KIND_INSTANCE, c->id, 1 + fields);
+    for (uint32_t i = 0; i < fields; i++) object_words(made)[1 + i] = slots[i];
     *result = made;
     return PRIM_OK;
 }
 
 PRIM(prim_object_new) {
     (void)count;
-    const Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
+    const Class *c = class_of_receiver(p, args[0]);
     if (c && c->literal_slots && !(c->flags & CLASS_ABSTRACT))
         return instance_of(p, c, c->literal_slots, result);
     return check_instantiable(p, args[0], SYMBOL(new));
@@ -147,7 +153,7 @@ PRIM(prim_object_new) {
 
 /* The keyword constructor of a value class, all of whose slots are among the arguments. */
 PRIM(prim_value_construct) {
-    const Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
+    const Class *c = class_of_receiver(p, args[0]);
     if (!c || c->kind != BC_KIND_VALUE || c->field_count != count) return PRIM_FAIL;
     if (c->flags & CLASS_ABSTRACT) return check_instantiable(p, args[0], SYMBOL(new));
     return instance_of(p, c, args + 1, result);
