@@ -23,13 +23,29 @@ static NOINLINE Step prim_missing(Process *p) {
 
 #define FRAME ((Frame *)(void *)R - 1)
 #define FN (FRAME->fn)
-#define A instr_a(i)
-#define B instr_b(i)
-#define C instr_c(i)
-#define SC instr_sc(i)
-#define SB instr_sb(i)
-#define F instr_f(i)
-#define IMM instr_imm(i)
+/* The running instruction and its operands. Where the machine's order of bytes allows it, each operand is one
+ * load from the code, which is cheaper than to shift it out of the word. */
+#define INSTR (pc[-1])
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PART(type, offset) (*(const type *)(const void *)((const char *)pc - 8 + (offset)))
+#define OPCODE PART(uint8_t, 0)
+#define F ((unsigned)PART(uint8_t, 1))
+#define A ((unsigned)PART(uint16_t, 2))
+#define B ((unsigned)PART(uint16_t, 4))
+#define C ((unsigned)PART(uint16_t, 6))
+#define SB ((int)PART(int16_t, 4))
+#define SC ((int)PART(int16_t, 6))
+#define IMM PART(int32_t, 4)
+#else
+#define OPCODE instr_op(INSTR)
+#define F instr_f(INSTR)
+#define A instr_a(INSTR)
+#define B instr_b(INSTR)
+#define C instr_c(INSTR)
+#define SB instr_sb(INSTR)
+#define SC instr_sc(INSTR)
+#define IMM instr_imm(INSTR)
+#endif
 
 #define SAVE() (FRAME->pc = pc, p->frame = FRAME, p->reductions = reds)
 #define LOAD() (R = p->frame->regs, pc = p->frame->pc, reds = p->reductions, limit = p->segments->limit)
@@ -65,35 +81,35 @@ static NOINLINE Step prim_missing(Process *p) {
 #define ARITH_SLOW(x, y)                                                                                     \
     do {                                                                                                     \
         SAVE();                                                                                              \
-        PrimStatus status_ = slow_arith(p, i, x, y, &R[A]);                                                  \
+        PrimStatus status_ = slow_arith(p, INSTR, x, y, &R[A]);                                              \
         if (LIKELY(status_ == PRIM_OK)) {                                                                    \
             reds = p->reductions;                                                                            \
             NEXT;                                                                                            \
         }                                                                                                    \
         if (status_ != PRIM_SEND) goto raised;                                                               \
-        step = send_operator(p, operator_selector(instr_op(i)), x, y, 0);                                    \
+        step = send_operator(p, operator_selector((Opcode)OPCODE), x, y, 0);                                 \
         goto stepped;                                                                                        \
     } while (0)
 #define ORDER_SLOW(x, y)                                                                                     \
     do {                                                                                                     \
         bool holds_;                                                                                         \
         SAVE();                                                                                              \
-        if (LIKELY(slow_order(p, instr_op(i), x, y, &holds_) == PRIM_OK)) {                                  \
+        if (LIKELY(slow_order(p, (Opcode)OPCODE, x, y, &holds_) == PRIM_OK)) {                               \
             R[A] = value_from_bool(holds_);                                                                  \
             NEXT;                                                                                            \
         }                                                                                                    \
-        step = send_operator(p, operator_selector(instr_op(i)), x, y, 0);                                    \
+        step = send_operator(p, operator_selector((Opcode)OPCODE), x, y, 0);                                 \
         goto stepped;                                                                                        \
     } while (0)
 #define JUMP_ORDER_SLOW(x, y)                                                                                \
     do {                                                                                                     \
         bool holds_;                                                                                         \
         SAVE();                                                                                              \
-        if (LIKELY(slow_order(p, instr_op(i), x, y, &holds_) == PRIM_OK)) {                                  \
-            if (holds_ == order_sense(instr_op(i))) JUMP_BY(SC);                                             \
+        if (LIKELY(slow_order(p, (Opcode)OPCODE, x, y, &holds_) == PRIM_OK)) {                               \
+            if (holds_ == order_sense((Opcode)OPCODE)) JUMP_BY(SC);                                          \
             NEXT;                                                                                            \
         }                                                                                                    \
-        step = send_operator(p, operator_selector(instr_op(i)), x, y, SEND_RESUME);                          \
+        step = send_operator(p, operator_selector((Opcode)OPCODE), x, y, SEND_RESUME);                       \
         goto stepped;                                                                                        \
     } while (0)
 /* The field is of the running actor's record as the site knows it: a method of it, or a block in its own
@@ -228,8 +244,8 @@ static NOINLINE Step prim_missing(Process *p) {
 #define OP(name) label_##name:
 #define NEXT                                                                                                 \
     do {                                                                                                     \
-        i = *pc++;                                                                                           \
-        goto *labels[instr_op(i)];                                                                           \
+        pc++;                                                                                                \
+        goto *labels[OPCODE];                                                                                \
     } while (0)
 #else
 #define OP(name) case OP_##name:
@@ -253,7 +269,6 @@ static Step execute(Process *p) {
     Value *R, *limit;
     int32_t reds;
     Step step;
-    Instr i;
     LOAD();
 #ifdef BT_DISPATCH_GOTO
     const void *const *labels = LABELS;
@@ -262,8 +277,8 @@ static Step execute(Process *p) {
 #include "vm/interp_ops.inc"
 #else
 next:
-    i = *pc++;
-    switch (instr_op(i)) {
+    pc++;
+    switch (OPCODE) {
 #include "vm/interp_ops.inc"
     default: __builtin_unreachable(); /* bc_check has seen every opcode */
     }

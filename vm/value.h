@@ -3,7 +3,7 @@
  *   ...............................................1   small integer (63 bits, signed)
  *   ............................................ 000   pointer to a heap object (object.h)
  *   ............................................ 010   special: bits 3-7 subtag, bits 8-63 payload
- *   ............................................ 100   immediate float (rotated double)
+ *   ............................................ 100   immediate float (moved and rotated double)
  *   ............................................ 110   process id: bits 3-31 slot, bits 32-63 generation
  *
  * Invariants: an integer that fits 63 bits is always immediate; a double that survives the rotation is always
@@ -69,28 +69,33 @@ static inline Value value_from_pid(uint32_t slot, uint32_t generation) {
 static inline uint32_t pid_slot(Value v) { return (uint32_t)(v & 0xffffffffu) >> 3; }
 static inline uint32_t pid_generation(Value v) { return (uint32_t)(v >> 32); }
 
-/* Immediate floats after Spur: the sign rotated to the bottom, the exponent rebased so that the common range
- * needs three bits less. Zero (either sign) is kept as it is. */
-#define FLONUM_EXPONENT_BASE ((uint64_t)896 << 53)
+/* Immediate floats tag themselves: moved by the offset, the exponents of the common range (2^-127 to 2^129)
+ * begin with the three bits 100, and rotation puts these, below the sign, where the tag is. Either zero is
+ * what -+2^-127 would be, which is therefore boxed. */
+#define FLONUM_EXPONENT_OFFSET ((uint64_t)(1024 - 896) << 52)
+#define FLONUM_LAST_ZERO 15u
 static inline bool flonum_encode(double d, Value *out) {
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
-    uint64_t rotated = (bits << 1) | (bits >> 63);
-    if (rotated > 1) {
-        if (rotated < FLONUM_EXPONENT_BASE + 2) return false;
-        rotated -= FLONUM_EXPONENT_BASE;
-        if (rotated >> 61) return false;
-    }
-    *out = (rotated << 3) | TAG_FLOAT;
-    return true;
+    uint64_t moved = bits + FLONUM_EXPONENT_OFFSET;
+    Value v = moved << 4 | moved >> 60;
+    if (__builtin_expect(((v - TAG_FLOAT) & TAG_MASK) == 0 && v > FLONUM_LAST_ZERO, 1)) return *out = v, true;
+    return bits << 1 ? false : (*out = bits >> 60 | TAG_FLOAT, true);
 }
-static inline double flonum_decode(Value v) {
-    uint64_t rotated = v >> 3;
-    if (rotated > 1) rotated += FLONUM_EXPONENT_BASE;
-    uint64_t bits = (rotated >> 1) | (rotated << 63);
+/* Both immediate floats, neither zero: what needs no test at all to be decoded. */
+static inline bool flonums_are_plain(Value x, Value y) {
+    return (((x - TAG_FLOAT) | (y - TAG_FLOAT)) & TAG_MASK) == 0 && x > FLONUM_LAST_ZERO &&
+           y > FLONUM_LAST_ZERO;
+}
+static inline double flonum_decode_plain(Value v) {
+    uint64_t bits = (v >> 4 | v << 60) - FLONUM_EXPONENT_OFFSET;
     double d;
     memcpy(&d, &bits, sizeof d);
     return d;
+}
+static inline double flonum_decode(Value v) {
+    if (v > FLONUM_LAST_ZERO) return flonum_decode_plain(v);
+    return v == TAG_FLOAT ? 0.0 : -0.0;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "vm/error.h"
 #include "vm/float_text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,6 +317,29 @@ START_TEST(test_float_round_trip) {
 }
 END_TEST
 
+/* Immediate is exactly what lies between 2^-127 and 2^129, and both zeros; every double comes back bit for
+ * bit. */
+START_TEST(test_immediate_floats) {
+    const double borders[] = {0.0, ldexp(1, -127), ldexp(1, 129), ldexp(1, -128), ldexp(1, 128),
+                              1,   DBL_MIN,        DBL_MAX,       DBL_TRUE_MIN};
+    for (size_t i = 0; i < COUNT_OF(borders) * 6; i++) {
+        double d = borders[i / 6];
+        if (i % 3 == 1) d = nextafter(d, HUGE_VAL);
+        if (i % 3 == 2) d = nextafter(d, 0);
+        if (i % 6 >= 3) d = -d;
+        if (isinf(d)) continue;
+        Value v;
+        bool immediate = d == 0 || (fabs(d) > ldexp(1, -127) && fabs(d) < ldexp(1, 129));
+        ck_assert_int_eq(flonum_encode(d, &v), immediate);
+        if (!immediate) continue;
+        double back = flonum_decode(v);
+        ck_assert(value_is_flonum(v) && memcmp(&back, &d, sizeof d) == 0);
+        ck_assert_int_eq(flonums_are_plain(v, v), d != 0);
+        ck_assert(!flonums_are_plain(v, value_from_int(4)) && !flonums_are_plain(V_NIL, v));
+    }
+}
+END_TEST
+
 START_TEST(test_float_text) {
     static const struct {
         double d;
@@ -385,10 +409,10 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("number");
     TTest const *const tests[] = {
-        test_ring_operations, test_division,         test_bit_operations, test_comparison,
-        test_to_double,       test_powers,           test_inexact_powers, test_limits_are_fast_errors,
-        test_faults,          test_float_round_trip, test_float_text,     test_float_syntax,
-        test_literals};
+        test_ring_operations, test_division,         test_bit_operations,   test_comparison,
+        test_to_double,       test_powers,           test_inexact_powers,   test_limits_are_fast_errors,
+        test_faults,          test_float_round_trip, test_immediate_floats, test_float_text,
+        test_float_syntax,    test_literals};
     suite_case(suite, "number", process_setup, process_teardown, 60, tests, COUNT_OF(tests));
     return suite_run(suite);
 }
