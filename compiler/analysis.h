@@ -118,10 +118,12 @@ struct FnFacts {
     BcFnKind kind;          /* of the home */
     bool class_side;
     bool script;
-    bool is_default;           /* defaults of fields: no method that an error could spoil */
-    bool nlr_home;             /* a home: some closure contains ^ */
-    bool any_carrier;          /* a home: some variable in it is a carrier */
-    bool builder;              /* a home: ClassBuilder block compiled as a method */
+    bool is_default;     /* defaults of fields: no method that an error could spoil */
+    bool nlr_home;       /* a home: some closure contains ^ */
+    bool any_carrier;    /* a home: some variable in it is a carrier */
+    bool opens_carriers; /* some variable of its own is a carrier */
+    bool keeps_carriers; /* a block: one inside it that writes may be called when its activation is over */
+    bool builder;        /* a home: ClassBuilder block compiled as a method */
     const char *receiver_name; /* of such a block: its name for the receiver, which is self too */
     bool has_return;           /* a closure: contains ^, nested closures included */
     bool test_self;            /* instance method of a TestCase: self is a variable */

@@ -141,6 +141,8 @@ static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *
     visit_params(a, block->as.block.params);
     visit_body(a, block->as.block.body, FLOW_RETURNED);
     fn->channel = has_channel(fn, b);
+    if (fn->writes.count && fn->channel && flow != FLOW_THREADING)
+        for (FnFacts *f = maker; f->parent; f = f->parent) f->keeps_carriers = true;
     fn->lossy = flow == FLOW_FOREIGN;
     for (uint32_t i = 0; i < fn->writes.count && flow != FLOW_THREADING && flow != FLOW_FOREIGN; i++)
         ((Var *)(uintptr_t)fn->writes.items[i])->stored_write = true;
@@ -604,6 +606,7 @@ static FnFacts *home_enter(Analysis *a, ClassInfo *c, const char *selector, BcFn
 
 static FnFacts *home_leave(Analysis *a, FnFacts *fn, uint32_t mark) {
     facts_share_stored_writes(a);
+    facts_root_carriers(a, fn);
     check_home(a, fn);
     facts_scope_pop(a, mark);
     a->fn = NULL;
@@ -660,7 +663,7 @@ static void existing_first(Analysis *a) {
 static void returns_find_variables(Analysis *a, FnFacts *script) {
     for (uint32_t i = 0; script->nlr_home && i < a->bindings.count; i++) {
         Var *var = (Var *)(uintptr_t)a->bindings.items[i];
-        if (var->writes) var->carrier = script->any_carrier = true;
+        if (var->writes) var->carrier = script->opens_carriers = script->any_carrier = true;
     }
 }
 

@@ -23,6 +23,9 @@ void facts_write_field(Analysis *a, const char *name);
 void facts_share_writes(Analysis *a, const FnFacts *writer, FnFacts *reader);
 /* So does a literal block of a construct with what a stored block writes that it may call; at the end of a
  * home. Other blocks that only read keep the values of their making. */
+/* What is kept lives as long as the method: that opens carriers, if need be none, so that this can be seen.
+ */
+void facts_root_carriers(Analysis *a, FnFacts *home);
 void facts_share_stored_writes(Analysis *a);
 /* "Undefined variable", with the name that may have been meant. */
 void facts_undefined(Analysis *a, const char *name, Span span);

@@ -108,7 +108,7 @@ void facts_write(Analysis *a, Var *var) {
     }
     for (FnFacts *f = a->fn; f && f != var->fn; f = f->parent) {
         ptr_set_add(&f->writes, a->arena, var);
-        var->carrier = a->fn->home->any_carrier = true;
+        var->carrier = var->fn->opens_carriers = a->fn->home->any_carrier = true;
     }
 }
 
@@ -158,6 +158,14 @@ void facts_share_stored_writes(Analysis *a) {
             if (var->stored_write && (fn->parent == var->fn || ptr_set_has(&fn->parent->writes, var)))
                 read_carrier(a, fn, var);
         }
+    }
+}
+
+void facts_root_carriers(Analysis *a, FnFacts *home) {
+    for (uint32_t i = 0; i < a->closures.count; i++) {
+        FnFacts *fn = (FnFacts *)(uintptr_t)a->closures.items[i];
+        fn->keeps_carriers = fn->keeps_carriers && fn->opens_carriers;
+        if (fn->keeps_carriers) home->opens_carriers = home->any_carrier = true;
     }
 }
 

@@ -111,17 +111,15 @@ uint32_t lower_mint(Lower *l, uint32_t local) {
     return fn->dead ? fn->current[local] : (fn->current[local] = ++fn->counter[local]);
 }
 
-/* The function whose carriers this one addresses: its own, or through its closure those of the function
- * around it. */
-static FnLower *carrier_home(FnLower *fn) {
-    while (fn->parent && fn->facts->parent && fn->facts->writes.count) fn = fn->parent;
-    return fn;
-}
-
-/* A block that reaches into carriers which it did not open is stateful: it works only where they are open. */
-static void note_carrier_use(const Lower *l) {
-    const FnLower *home = carrier_home(l->fn);
-    for (FnLower *fn = l->fn; fn != home; fn = fn->parent) fn->ir->flags |= FN_WRITES_OUTER;
+/* The current function reaches into the carriers of the one that `var` belongs to: it is stateful, it works
+ * only where they are open. Answers how many functions from it on outwards open carriers before that one. */
+static uint32_t reach_carrier(const Lower *l, const Var *var) {
+    uint32_t level = 0;
+    for (FnLower *fn = l->fn; fn->parent && fn->facts != var->fn; fn = fn->parent) {
+        fn->ir->flags |= FN_WRITES_OUTER;
+        level += fn->facts->opens_carriers;
+    }
+    return level;
 }
 
 /* Gives a variable of the current function its local. */
@@ -129,9 +127,8 @@ static void place(Lower *l, Var *var) {
     uint32_t local = local_new(l, var->name, var->carrier ? LOCAL_CARRIER : LOCAL_REGISTER);
     IrLocal *ir = &l->fn->ir->locals[local];
     if (var->carrier) {
-        var->carrier_index = carrier_home(l->fn)->ir->carrier_count++;
+        var->carrier_index = l->fn->ir->carrier_count++;
         ir->carrier = var->carrier_index;
-        note_carrier_use(l);
     }
     if (var->kind == VAR_SELF) ir->family = FAMILY_SELFVT;
     var->atom = (IrAtom){ATOM_LOCAL, local, 0};
@@ -157,7 +154,7 @@ static uint32_t outer_local(Lower *l, Var *var) {
         ir->carrier = var->carrier_index;
         ir->outer = true;
         ir->owner = owner_of(l, var);
-        note_carrier_use(l);
+        ir->level = reach_carrier(l, var);
     }
     if (var->kind == VAR_SELF) ir->family = FAMILY_SELFVT;
     if (fn->outers.count == fn->outer_capacity) {
@@ -259,8 +256,8 @@ static void resolve_captures(Lower *l, FnLower *child, Span span) {
         } else if (var->carrier && (!own || (var->placed && var->atom.kind == ATOM_LOCAL))) {
             c->kind = CAP_CARRIER;
             c->index = (uint16_t)var->carrier_index;
+            c->fallback = (uint16_t)reach_carrier(l, var);
             child->ir->capture_owners[i] = owner_of(l, var);
-            note_carrier_use(l);
         } else {
             child->ir->capture_atoms[i] = lower_read(l, var, span);
         }
@@ -595,7 +592,12 @@ uint32_t lower_function_end(Lower *l, FnLower *fn, IrAtom value) {
         else
             leave(l, STMT_RETURN, value, fn->ir->span);
     }
+    if (fn->facts->opens_carriers && !fn->ir->carrier_count) { /* levels of the blocks inside count on them */
+        uint32_t unused = local_new(l, l->a->names.empty, LOCAL_CARRIER);
+        fn->ir->locals[unused].carrier = fn->ir->carrier_count++;
+    }
     if (fn->ir->carrier_count) fn->ir->flags |= FN_HAS_CARRIERS;
+    if (fn->facts->keeps_carriers) fn->ir->flags |= FN_KEEPS;
     if (fn->facts->only_reads && (fn->ir->flags & FN_WRITES_OUTER)) fn->ir->flags |= FN_ONLY_READS;
     for (uint32_t i = 0; i < fn->ir->local_count; i++) fn->ir->locals[i].versions = fn->counter[i];
     l->fn = fn->parent;

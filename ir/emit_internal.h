@@ -202,6 +202,8 @@ uint32_t code_site(Emit *e, uint32_t name, uint32_t argc, uint32_t flags, uint32
 
 /* ---- ir_emit.c ---- */
 void code_atom(Emit *e, IrAtom atom, uint32_t to);
+/* At the beginning of a function that has carriers, otherwise nothing. */
+void code_open_carriers(Emit *e);
 /* The register in which the atom lies by itself, or NO_REG. */
 uint32_t atom_reg(const Emit *e, IrAtom atom);
 /* Register that holds the atom, perhaps a scratch one; operand_done gives it back. */

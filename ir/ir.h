@@ -77,11 +77,12 @@ typedef struct {
     IrLocalMode mode : 8;
     IrFamily family : 8;
     bool outer;        /* in a block: a carrier local of a function around it, version 0 exists at entry */
-    uint32_t carrier;  /* LOCAL_CARRIER: index from the home's base */
+    uint32_t carrier;  /* LOCAL_CARRIER: number among those that its function opens */
+    uint32_t level;    /* outer: how many functions between, this one included, open carriers too */
     uint32_t binding;  /* LOCAL_BINDING: index in IrUnit.bindings */
     uint32_t versions; /* minted in all: the last one's number. A write that got lost shows here */
-    IrOwner
-        owner; /* outer: whose carrier it is; says twice what `carrier` says, so that neither can go astray */
+    IrOwner owner; /* outer: whose carrier it is; says twice what `carrier` and `level` say, so that none can
+                      go astray */
 } IrLocal;
 
 typedef struct IrFrame IrFrame;
@@ -182,10 +183,11 @@ enum {
  * the order in which they were evaluated: no operand reads a version that a construct inside an operand to
  * its right made (but see op_is_unordered).
  *
- * Carriers. A block that writes no local of an outer scope, and whose own locals are written by real closures
- * inside it, opens carriers of its own (FN_HAS_CARRIERS, carrier_count > 0): it addresses those, never its
- * closure's. Every other block addresses the carriers of its closure, and hands them on to the closures that
- * it makes. Reads of carriers are SNAPs where they stand.
+ * Carriers. Each activation of a function whose own locals are written by real closures inside it opens
+ * carriers for them (FN_HAS_CARRIERS, carrier_count > 0). A block reaches those of the functions around it
+ * through its closure: `level` says how many activations further out than the nearest that has any (for a
+ * capture of kind CAP_CARRIER `fallback` says it, seen from who makes the closure). Reads of carriers are
+ * SNAPs where they stand.
  *
  * The body of a block yields its answer as a value (`-> t3`); a block has no RETURN, its ^ is a NONLOCAL.
  *

@@ -6,13 +6,35 @@
 
 /* ---- atoms ---- */
 
+/* The first carrier of a block that reaches further out says where the carriers around it begin. */
+static uint32_t has_link(const IrFunction *fn) {
+    return fn->kind == FN_BLOCK && (fn->flags & FN_HAS_CARRIERS) &&
+           (fn->flags & (FN_WRITES_OUTER | FN_KEEPS));
+}
+
+static void code_carrier(Emit *e, Opcode own, Opcode outer, uint32_t reg, const IrLocal *local) {
+    const IrFunction *owner = local->outer ? e->unit->functions[local->owner.function] : e->fn;
+    if (local->level > UINT8_MAX) return code_fail(e, "its blocks are nested too deeply");
+    code_abc(e, local->level || (e->fn->flags & FN_KEEPS) ? outer : own, local->level, reg,
+             local->carrier + has_link(owner), 0);
+}
+
+void code_open_carriers(Emit *e) {
+    uint32_t count = e->fn->carrier_count + has_link(e->fn);
+    if (count > UINT8_MAX) return code_fail(e, "its blocks write too many of its variables");
+    uint32_t mode = e->fn->flags & FN_KEEPS ? CARRIERS_KEPT
+                    : has_link(e->fn)       ? CARRIERS_LINKED
+                                            : CARRIERS_PLAIN;
+    if (count) code_abc(e, OP_CARRYOPEN, count, mode, 0, 0);
+}
+
 void code_atom(Emit *e, IrAtom atom, uint32_t to) {
     switch (atom.kind) {
     case ATOM_TEMP: code_move(e, to, e->temps[atom.index].reg); break;
     case ATOM_LOCAL: {
         const IrLocal *local = &e->fn->locals[atom.index];
         if (local->mode == LOCAL_CARRIER)
-            code_abc(e, OP_CARRYGET, 0, to, local->carrier, 0);
+            code_carrier(e, OP_CARRYGET, OP_OUTERGET, to, local);
         else
             code_move(e, to, e->locals[atom.index].reg);
         break;
@@ -112,7 +134,7 @@ static void emit_set(Emit *e, const IrStmt *s) {
     IrAtom value = s->operands[0];
     if (local->mode == LOCAL_CARRIER) {
         uint32_t reg = operand_reg(e, value);
-        code_abc(e, OP_CARRYPUT, 0, reg, local->carrier, 0);
+        code_carrier(e, OP_CARRYPUT, OP_OUTERPUT, reg, local);
         operand_done(e, value, reg);
         return;
     }
@@ -231,10 +253,7 @@ static void emit_code(Emit *e) {
     const IrFunction *fn = e->fn;
     begin_code(e);
     if (fn->kind == FN_SCRIPT) open_late_bindings(e);
-    bool carriers = (fn->flags & FN_HAS_CARRIERS) && fn->carrier_count;
-    if (carriers && fn->carrier_count > UINT8_MAX)
-        return code_fail(e, "its blocks write too many of its variables");
-    if (carriers && !begins_with_prim(fn)) code_abc(e, OP_CARRYOPEN, fn->carrier_count, 0, 0, 0);
+    if (!begins_with_prim(fn)) code_open_carriers(e);
     code_frame(e, fn->body, (Dest){.kind = DEST_RETURN});
     stubs_flush(e, 0);
 }
@@ -286,8 +305,12 @@ static void emit_function(Emit *e, uint32_t index) {
 static void copy_captures(Emit *e) {
     for (uint32_t i = 0; i < e->unit->function_count && !e->failed; i++) {
         const IrFunction *fn = e->unit->functions[i];
-        e->functions[i].captures = COPY(e, fn->captures, fn->capture_count);
-        if (e->functions[i].captures) e->functions[i].capture_count = fn->capture_count;
+        BcCapture *captures = COPY(e, fn->captures, fn->capture_count);
+        e->functions[i].captures = captures;
+        if (captures) e->functions[i].capture_count = fn->capture_count;
+        for (uint32_t k = 0; captures && k < fn->capture_count; k++)
+            if (captures[k].kind == CAP_CARRIER)
+                captures[k].index += (uint16_t)has_link(e->unit->functions[fn->capture_owners[k].function]);
     }
 }
 

@@ -194,8 +194,7 @@ static void bind_primitive(Emit *e, const IrStmt *s) {
         e->reachable = false;
         return;
     }
-    if (first && (e->fn->flags & FN_HAS_CARRIERS) && e->fn->carrier_count)
-        code_abc(e, OP_CARRYOPEN, e->fn->carrier_count, 0, 0, 0);
+    if (first) code_open_carriers(e);
     if (temp_is_needed(e, s->temp)) code_imm(e, OP_LOADNIL, 0, temp_place(e, s->temp), 0);
 }
 

@@ -36,7 +36,7 @@ const IrConstructInfo IR_CONSTRUCTS[CONSTRUCT_KIND_COUNT] = {
 
 const char *const IR_FN_KINDS[] = {"ClassMethod",  "ValueMethod", "ActorMethod",
                                    "ObjectMethod", "Script",      "Block"};
-const char *const IR_FLAGS[] = {"home", "opens", "stateful", "fields", "flag4", "builder", "flag6", "flag7"};
+const char *const IR_FLAGS[] = {"home", "opens", "stateful", "fields", "keeps", "builder", "flag6", "flag7"};
 const char *const IR_CAPTURE_KINDS[] = {"register", "capture", "carrier", "state", "classvar"};
 const char *const IR_MODES[] = {"register", "carrier", "binding"};
 const char *const IR_CONST_KINDS[] = {"int", "bigint", "float", "string", "symbol", "class"};

@@ -411,6 +411,10 @@ static IrOwner owner(Parser *p) {
     return o;
 }
 
+static uint32_t given(Parser *p, const char *word, uint32_t otherwise) {
+    return take(p, word) ? number(p) : otherwise;
+}
+
 static void local_text(Parser *p) {
     BcText name = quoted(p);
     IrLocalMode mode = (IrLocalMode)name_in(p, IR_MODES, LOCAL_BINDING + 1, "a mode");
@@ -422,6 +426,7 @@ static void local_text(Parser *p) {
     if (take(p, "outer")) {
         l->outer = true;
         l->owner = owner(p);
+        l->level = given(p, "level", 0);
     }
     if (take(p, "selfvt")) l->family = FAMILY_SELFVT;
     if (take(p, "versions")) l->versions = number(p);
@@ -455,12 +460,9 @@ static void capture_text(Parser *p) {
     else
         c->name = constant(p);
     if (c->kind == CAP_CARRIER && take(p, "outer")) fn->capture_owners[fn->capture_count] = owner(p);
+    if (c->kind == CAP_CARRIER) c->fallback = (uint16_t)given(p, "level", 0);
     if (take(p, "fallback")) c->fallback = (uint16_t)number(p);
     fn->capture_count++;
-}
-
-static uint32_t given(Parser *p, const char *word, uint32_t otherwise) {
-    return take(p, word) ? number(p) : otherwise;
 }
 
 /* Words, or one number. */

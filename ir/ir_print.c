@@ -283,9 +283,10 @@ void ir_print_stmt(const IrUnit *unit, const IrFunction *fn, const IrStmt *s, ch
 
 /* ---- functions and units ---- */
 
-/* Whose carrier it is: function and number of its local. */
-static void put_owner(const Printer *p, IrOwner owner) {
+/* Whose carrier it is: function and number of its local, and how far out. */
+static void put_owner(const Printer *p, IrOwner owner, uint32_t level) {
     put(p, " outer &%" PRIu32 ".%" PRIu32, owner.function, owner.local);
+    if (level) put(p, " level %" PRIu32, level);
 }
 
 static void put_locals(const Printer *p) {
@@ -296,7 +297,7 @@ static void put_locals(const Printer *p) {
         put(p, " %s", local->mode <= LOCAL_BINDING ? IR_MODES[local->mode] : "?");
         if (local->mode == LOCAL_CARRIER) put(p, " %" PRIu32, local->carrier);
         if (local->mode == LOCAL_BINDING) put(p, " %" PRIu32, local->binding);
-        if (local->outer) put_owner(p, local->owner);
+        if (local->outer) put_owner(p, local->owner, local->level);
         if (local->family == FAMILY_SELFVT) put(p, " selfvt");
         if (local->versions) put(p, " versions %" PRIu32, local->versions);
         put(p, "\n");
@@ -320,7 +321,7 @@ static void put_captures(const Printer *p, const IrFunction *creator) {
             }
         } else if (c->kind == CAP_CAPTURE || c->kind == CAP_CARRIER) {
             put(p, " %u", c->index);
-            if (c->kind == CAP_CARRIER) put_owner(p, p->fn->capture_owners[i]);
+            if (c->kind == CAP_CARRIER) put_owner(p, p->fn->capture_owners[i], c->fallback);
         } else {
             fputc(' ', p->out);
             put_const(p, c->name);

@@ -64,10 +64,10 @@ bool verify_grow(Verify *v, void *array, uint32_t *capacity, size_t item, uint32
 /* ---- locals ---- */
 
 /* False: another local lies there. */
-static bool take_carrier(Verify *v, uint32_t home, uint32_t carrier) {
-    uint8_t *taken = &v->taken[v->functions[home].taken + carrier];
+static bool take_carrier(Verify *v, uint32_t carrier) {
+    uint8_t *taken = &v->taken[v->functions[v->fn_index].taken + carrier];
     if (*taken) return false;
-    v->functions[home].carriers++;
+    v->functions[v->fn_index].carriers++;
     *taken = 1;
     return true;
 }
@@ -86,26 +86,27 @@ static bool open_carriers(Verify *v) {
     return true;
 }
 
-static void verify_carrier(Verify *v, uint32_t i) {
+static void verify_own_carrier(Verify *v, uint32_t i) {
     const IrLocal *local = &v->fn->locals[i];
-    uint32_t home = carrier_home(v, v->fn_index), count = carriers_of(v, home);
-    v->locals[i].flags |= NO_OPERAND;
-    note_carrier_use(v, v->fn_index, home);
-    if (local->outer && v->fn->kind != FN_BLOCK)
-        finding(v, VERIFY_LocalRebindModeMismatch, NULL,
-                "%s is a carrier of a function around, but there is none", local_name(v, i));
-    else if (local->carrier >= count)
-        finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s lies in carrier %u, but its home opens %u",
-                local_name(v, i), local->carrier, count);
-    else if (!local->outer && !take_carrier(v, home, local->carrier))
+    if (local->carrier >= v->fn->carrier_count)
+        finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s lies in carrier %u, but its function opens %u",
+                local_name(v, i), local->carrier, v->fn->carrier_count);
+    else if (!take_carrier(v, local->carrier))
         finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s lies in carrier %u, and so does another local",
                 local_name(v, i), local->carrier);
-    else if (local->outer && !owner_fits(v, creator_of(v, v->fn_index), local->owner, local->carrier))
+}
+
+static void verify_outer_carrier(Verify *v, uint32_t i) {
+    const IrLocal *local = &v->fn->locals[i];
+    if (v->fn->kind != FN_BLOCK || local->owner.function == v->fn_index)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
-                "%s lies in carrier %u, and the local of the function around that it names does not",
-                local_name(v, i), local->carrier);
-    else if (local->outer &&
-             v->unit->functions[local->owner.function]->locals[local->owner.local].family != local->family)
+                "%s is a carrier of a function around, but there is none", local_name(v, i));
+    else if (!carrier_is_there(v, v->fn_index, (CarrierPlace){local->owner, local->carrier, local->level}))
+        finding(
+            v, VERIFY_LocalRebindModeMismatch, NULL,
+            "%s lies in carrier %u at level %u, and the local of the function around that it names does not",
+            local_name(v, i), local->carrier, local->level);
+    else if (v->unit->functions[local->owner.function]->locals[local->owner.local].family != local->family)
         finding(v, VERIFY_UncarriedFamily, NULL, "%s is of another family than the local whose carrier it is",
                 local_name(v, i));
 }
@@ -129,9 +130,13 @@ static void verify_special_local(Verify *v, uint32_t i) {
     if (local->mode > LOCAL_BINDING || i < fn->param_count)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL,
                 "local %u is neither a parameter in a register, nor carrier, nor binding", i);
-    else if (local->mode == LOCAL_CARRIER)
-        verify_carrier(v, i);
-    else if (fn->kind != FN_SCRIPT || local->binding >= v->unit->shell->binding_count)
+    else if (local->mode == LOCAL_CARRIER) {
+        v->locals[i].flags |= NO_OPERAND;
+        if (local->outer)
+            verify_outer_carrier(v, i);
+        else
+            verify_own_carrier(v, i);
+    } else if (fn->kind != FN_SCRIPT || local->binding >= v->unit->shell->binding_count)
         finding(v, VERIFY_LocalRebindModeMismatch, NULL, "%s is a session variable outside a script",
                 local_name(v, i));
 }
@@ -229,6 +234,17 @@ static void verify_function(Verify *v, uint32_t index) {
     if (findings == v->findings && !v->stop) verify_versions(v);
 }
 
+/* What is kept is found through what is kept around it, up to the method. */
+static bool keeps_rightly(const Verify *v, uint32_t index) {
+    for (uint32_t at = index;;) {
+        const IrFunction *fn = v->unit->functions[at];
+        if (fn->kind != FN_BLOCK) return at != index && (fn->flags & FN_HAS_CARRIERS);
+        if ((at == index || (fn->flags & FN_HAS_CARRIERS)) && !(fn->flags & FN_KEEPS)) return false;
+        if (at == index && !(fn->flags & FN_HAS_CARRIERS)) return false;
+        if ((at = creator_of(v, at)) == BC_NONE) return false;
+    }
+}
+
 /* What the blocks of a function do must be in its flags: the VM acts on them before any of its code runs. */
 static void wrong_flags(Verify *v, uint32_t index, uint8_t wrong) {
     const IrFunction *fn = v->unit->functions[index];
@@ -257,6 +273,11 @@ static inline void verify_flags(Verify *v, uint32_t index) {
     const FunctionState *state = &v->functions[index];
     uint8_t wrong = (state->needs ^ fn->flags) & (FN_NLR_HOME | FN_WRITES_OUTER | FN_ACTOR_FIELDS);
     if (wrong || state->carriers != fn->carrier_count) wrong_flags(v, index, wrong);
+    if ((fn->flags & FN_KEEPS) && !keeps_rightly(v, index)) {
+        v->fn = fn;
+        finding(v, VERIFY_LocalRebindModeMismatch, NULL,
+                "its carriers are to last as long as its method, and those around it do not");
+    }
 }
 
 /* ---- the unit ---- */

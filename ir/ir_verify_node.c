@@ -75,31 +75,18 @@ void verify_home_access(Verify *v, const IrStmt *s) {
 
 /* ---- carriers ---- */
 
-uint32_t carrier_home(const Verify *v, uint32_t at) {
-    while (at != BC_NONE) {
-        const IrFunction *fn = v->unit->functions[at];
-        if (fn->flags & FN_HAS_CARRIERS) return at;
-        at = fn->kind == FN_BLOCK ? creator_of(v, at) : BC_NONE;
+bool carrier_is_there(Verify *v, uint32_t function, CarrierPlace place) {
+    uint32_t level = 0, at = function;
+    note_blocks(v, function, place.owner.function, FN_WRITES_OUTER);
+    while (at != place.owner.function) {
+        if (at == BC_NONE || v->unit->functions[at]->kind != FN_BLOCK) return false;
+        level += (v->unit->functions[at]->flags & FN_HAS_CARRIERS) != 0;
+        at = creator_of(v, at);
     }
-    return BC_NONE;
-}
-
-uint32_t carriers_of(const Verify *v, uint32_t home) {
-    return home == BC_NONE ? 0 : v->unit->functions[home]->carrier_count;
-}
-
-void note_carrier_use(Verify *v, uint32_t function, uint32_t home) {
-    note_blocks(v, function, home, FN_WRITES_OUTER);
-}
-
-bool owner_fits(const Verify *v, uint32_t at, IrOwner owner, uint32_t carrier) {
-    uint32_t home = carrier_home(v, at);
-    while (at != owner.function && at != home && at != BC_NONE) at = creator_of(v, at);
-    if (home == BC_NONE || at != owner.function) return false;
     const IrFunction *fn = v->unit->functions[at];
-    if (owner.local >= fn->local_count) return false;
-    const IrLocal *local = &fn->locals[owner.local];
-    return local->mode == LOCAL_CARRIER && !local->outer && local->carrier == carrier;
+    if (level != place.level || place.owner.local >= fn->local_count) return false;
+    const IrLocal *local = &fn->locals[place.owner.local];
+    return local->mode == LOCAL_CARRIER && !local->outer && local->carrier == place.carrier;
 }
 
 /* ---- closures ---- */
@@ -111,8 +98,8 @@ static void verify_capture(Verify *v, const IrStmt *s, const IrFunction *block, 
     case CAP_REGISTER: verify_atom(v, s, &block->capture_atoms[i]); break;
     case CAP_CAPTURE: fits = c->index < v->fn->capture_count; break;
     case CAP_CARRIER:
-        note_carrier_use(v, v->fn_index, carrier_home(v, v->fn_index));
-        if (!owner_fits(v, v->fn_index, block->capture_owners[i], c->index))
+        if (!carrier_is_there(v, v->fn_index,
+                              (CarrierPlace){block->capture_owners[i], c->index, c->fallback}))
             finding(v, VERIFY_LocalRebindModeMismatch, s,
                     "capture %u of the block takes carrier %u, and the local it names does not lie there", i,
                     c->index);

@@ -118,13 +118,13 @@ bool operand_count_fits(const IrStmt *s);
 bool imm_fits(const Verify *v, const IrStmt *s);
 void verify_home_access(Verify *v, const IrStmt *s);
 void verify_closure(Verify *v, const IrStmt *s);
-/* The function whose carriers this one addresses, BC_NONE if there is none. */
-uint32_t carrier_home(const Verify *v, uint32_t function);
-uint32_t carriers_of(const Verify *v, uint32_t home);
-/* Does this local of a function around own the carrier? */
-bool owner_fits(const Verify *v, uint32_t function, IrOwner owner, uint32_t carrier);
-/* The flags of a block, and of those around it up to `home`, that reaches into carriers of `home`. */
-void note_carrier_use(Verify *v, uint32_t function, uint32_t home);
+/* Where a function finds a carrier of one around it (or its own). */
+typedef struct {
+    IrOwner owner;
+    uint32_t carrier, level;
+} CarrierPlace;
+/* Does the owner lie there? Notes in the flags of the blocks on the way that they are stateful. */
+bool carrier_is_there(Verify *v, uint32_t function, CarrierPlace place);
 /* A ^ may arrive anywhere: what is read then must be where it is always. */
 void verify_landing(Verify *v, const IrStmt *s);
 /* A block with ^: its home must be one. */

@@ -71,7 +71,15 @@ Step deliver(Process *p, Value value);
 void frame_pop(Process *p);
 
 /* ---- carrier.c ---- */
-bool carriers_open(Process *p, Frame *frame, unsigned count); /* false = pending error. MAY_GC */
+/* mode: CARRIERS_*. false = pending error. MAY_GC */
+bool carriers_open(Process *p, Frame *frame, unsigned count, unsigned mode);
+/* As carrier_slot, `level` activations further out; also for frames whose carriers are kept. */
+int64_t carrier_slot_outer(const Process *p, const Frame *frame, unsigned level, unsigned index);
+/* The carriers that a closure made by this frame reaches into: word CLOSURE_CARRIERS, V_NIL if there are
+ * none. */
+Value carriers_for_closure(const Process *p, const Frame *f);
+/* As carriers_base, of carriers that are kept. */
+int64_t carriers_kept_base(const Process *p, Value closure);
 /* The last two words of a closure that frame f makes: who opened the carriers that it reaches into. */
 void carriers_tell(const Process *p, const Frame *f, uint64_t *words);
 PrimStatus raise_stateful(Process *p, Value selector);
@@ -86,6 +94,8 @@ WellKnownSymbol operator_selector(Opcode op);
 PrimStatus slow_list(Process *p, Value *r, Instr i);
 PrimStatus slow_tuple(Process *p, Value *r, Instr i);
 PrimStatus slow_closure(Process *p, Value *r, Instr i);
+PrimStatus slow_outer_get(Process *p, Value *r, Instr i);
+PrimStatus slow_outer_put(Process *p, Value *r, Instr i);
 PrimStatus slow_selfvt(Process *p, Value *r, Instr i);
 PrimStatus slow_getslot(Process *p, Value *r, Instr i);
 PrimStatus slow_getstate(Process *p, Value *r, Instr i);
@@ -124,7 +134,7 @@ static inline int64_t carriers_base(const Process *p, Value closure) {
     size_t end = object_size(closure);
     if (!value_is_int(base) || p->carriers == V_HOLE || object_at(closure, end - 2) != p->pid) return -1;
     size_t at = (size_t)value_to_int(base);
-    if (at >= p->carrier_top || at + 1 >= object_size(p->carriers)) return -1;
+    if (at >= p->carrier_top || at + 1 >= object_size(p->carriers)) return carriers_kept_base(p, closure);
     return object_at(p->carriers, at + 1) == object_at(closure, end - 1) ? (int64_t)at : -1;
 }
 /* The home of a stateful block is alive and in this process. */
@@ -139,7 +149,7 @@ static inline int64_t carrier_slot(const Process *p, const Frame *frame, unsigne
     else if (frame->fn->kind == FN_BLOCK && value_is_closure(frame->regs[0]))
         base = carriers_base(p, frame->regs[0]);
     int64_t slot = base + 1 + index;
-    return base >= 0 && slot < p->carrier_top && (size_t)slot + 1 < object_size(p->carriers) ? slot : -1;
+    return base >= 0 && (size_t)slot + 1 < object_size(p->carriers) ? slot : -1;
 }
 /* Dispatch class with class objects on the fast path: class-side self-sends are as hot as any. */
 static inline uint32_t fast_dispatch_class(Value v) {

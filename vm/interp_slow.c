@@ -151,6 +151,21 @@ NOINLINE PrimStatus slow_getslot(Process *p, Value *r, Instr i) {
                        "no such field", "The object was made before its class got this field", V_NIL);
 }
 
+/* ---- carriers of activations further out ---- */
+
+NOINLINE PrimStatus slow_outer_get(Process *p, Value *r, Instr i) {
+    int64_t slot = carrier_slot_outer(p, p->frame, instr_f(i), instr_b(i));
+    if (slot < 0) return raise_stateful(p, SYMBOL(value));
+    r[instr_a(i)] = object_at(p->carriers, (size_t)slot + 1);
+    return PRIM_OK;
+}
+
+NOINLINE PrimStatus slow_outer_put(Process *p, Value *r, Instr i) {
+    int64_t slot = carrier_slot_outer(p, p->frame, instr_f(i), instr_b(i));
+    if (slot < 0) return raise_stateful(p, SYMBOL(value));
+    return record_write(p, &p->carriers, (size_t)slot, r[instr_a(i)]) ? PRIM_OK : PRIM_RAISE;
+}
+
 /* ---- closures ---- */
 
 /* What a new closure takes over from the activation that makes it. */
@@ -170,7 +185,7 @@ static Home home_of(Process *p, Frame *f) {
         Value self = frame_self(f);
         h = (Home){self, p->pid, value_from_int(f->serial), V_NIL, f->fn->class_side ? self : V_NIL};
     }
-    if (f->flags & FRAME_CARRIERS) h.carriers = value_from_int(p->carrier_top - f->carriers - 1);
+    h.carriers = carriers_for_closure(p, f);
     return h;
 }
 
@@ -200,7 +215,7 @@ static bool capture_value(Process *p, Frame *f, const BcCapture *cap, Value self
         return true;
     }
     case CAP_CARRIER:
-        slot = carrier_slot(p, f, cap->index);
+        slot = carrier_slot_outer(p, f, cap->fallback, cap->index);
         if (slot < 0) return false;
         *out = object_at(p->carriers, (size_t)slot + 1);
         return true;

@@ -485,6 +485,11 @@ static bool do_other_carrier(Place *p) {
     return true;
 }
 
+static bool do_other_level(Place *p) {
+    if (p->apply) local_at(p)->level = local_at(p)->level ? local_at(p)->level - 1 : 1;
+    return local_at(p)->outer;
+}
+
 static bool do_carrier_not_outer(Place *p) {
     if (p->apply) local_at(p)->outer = false;
     return local_at(p)->outer;
@@ -502,6 +507,12 @@ static bool do_capture_other_carrier(Place *p) {
     if (capture_at(p)->kind != CAP_CARRIER || count < 2) return false;
     if (p->apply)
         capture_at(p)->index = (uint16_t)((capture_at(p)->index + 1 + p->second % (count - 1)) % count);
+    return true;
+}
+
+static bool do_capture_other_level(Place *p) {
+    if (capture_at(p)->kind != CAP_CARRIER) return false;
+    if (p->apply) capture_at(p)->fallback = capture_at(p)->fallback ? 0 : 1;
     return true;
 }
 
@@ -658,9 +669,11 @@ static PlaceKind place_kind(Mutation m) {
     case MUTATE_local_to_carrier:
     case MUTATE_carrier_to_local:
     case MUTATE_other_carrier:
+    case MUTATE_other_level:
     case MUTATE_carrier_not_outer:
     case MUTATE_local_family: return AT_LOCAL;
     case MUTATE_capture_other_carrier:
+    case MUTATE_capture_other_level:
     case MUTATE_capture_of_carrier:
     case MUTATE_capture_stale: return AT_CAPTURE;
     default: return AT_STMT;

@@ -126,6 +126,30 @@ static void add_leaving(Gen *g, Node *seq, Outcome outcome, int depth) {
     node_append(g->pool, seq, gen_leaving(g, outcome));
 }
 
+/* #(..) do: [:e | own := own + e. outer := outer + own] */
+static Node *own_fold(Gen *g, int own) {
+    int mark = g->visible_count, outer = gen_pick_variable(g, 'i', true), element = gen_fresh(g, 'i', false);
+    g->visible_count = mark;
+    if (element < 0) return gen_literal_int(g);
+    Node *sum = node_with(g->pool, N_BIN, OP_ADD, 2, gen_leaf(g, N_VAR, own), gen_leaf(g, N_VAR, element));
+    Node *block = gen_wrap_block(g, gen_set_variable(g, own, sum));
+    block->params[block->param_count++] = (int16_t)element;
+    if (outer >= 0 && outer != own) {
+        sum = node_with(g->pool, N_BIN, OP_ADD, 2, gen_leaf(g, N_VAR, outer), gen_leaf(g, N_VAR, own));
+        node_append(g->pool, block->kids[0], gen_set_variable(g, outer, sum));
+    }
+    Node *list = node_with(g->pool, N_LIST, 0, 2, gen_literal_int(g), gen_literal_int(g));
+    return node_with(g->pool, N_CONSTRUCT, SHAPE_DO, 2, list, block);
+}
+
+/* A variable of the block's own, which a block in it will write. */
+static int own_variable(Gen *g, Node *seq) {
+    Node *first = gen_integer_leaf(g);
+    int own = gen_fresh(g, 'i', true);
+    if (own >= 0) node_append(g->pool, seq, gen_set_variable(g, own, first));
+    return own;
+}
+
 Node *gen_block(Gen *g, const char *params, char value, int depth) {
     int mark = g->visible_count, force = g->force;
     g->force = -1;
@@ -136,13 +160,18 @@ Node *gen_block(Gen *g, const char *params, char value, int depth) {
     }
     Node *seq = node->kids[0] = node_new(g->pool, N_SEQ, 0);
     int count = depth <= 0 || g->budget <= 0 ? 0 : gen_below(g, 3);
+    int own = count && gen_chance(g, 15) ? own_variable(g, seq) : -1;
+    if (own >= 0) node_append(g->pool, seq, own_fold(g, own));
     while (count-- > 0) gen_add_statement(g, seq, depth - 1);
+    if (own >= 0) node_append(g->pool, seq, own_fold(g, own));
     Node *call = g->program->context == CTX_ACTOR && gen_chance(g, 10) ? gen_block_call(g, 0) : NULL;
     if (call) node_append(g->pool, seq, call);
     if (call && force <= OUTCOME_NORMAL && value == 'i')
         node_append(g->pool, seq, gen_integer_leaf(g));
     else if (force > OUTCOME_NORMAL)
         add_leaving(g, seq, (Outcome)force, depth - 1);
+    else if (own >= 0 && value == 'i')
+        node_append(g->pool, seq, gen_leaf(g, N_VAR, own));
     else
         gen_add_value(g, seq, value, depth - 1);
     g->visible_count = mark;

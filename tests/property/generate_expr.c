@@ -31,6 +31,24 @@ static int shape_of_kind(Gen *g, char kind) {
     return -1;
 }
 
+/* A block that gets itself and a count, and calls itself while the count lasts, somewhere in its body. */
+static Node *recursive_closure(Gen *g, Destination to, int depth) {
+    Node *made = gen_closure(g, "Ri", to, depth);
+    if (made->param_count < 2) return made;
+    int own = made->params[0], count = made->params[1];
+    Node *less = node_with(g->pool, N_BIN, OP_SUB, 2, gen_leaf(g, N_VAR, count), gen_leaf(g, N_INT, 1));
+    Node *call = node_with(g->pool, N_CALL, 0, 3, gen_leaf(g, N_VAR, own), gen_leaf(g, N_VAR, own), less);
+    Node *more = node_with(g->pool, N_BIN, OP_LESS, 2, gen_leaf(g, N_INT, 0), gen_leaf(g, N_VAR, count));
+    Node *guard = node_with(g->pool, N_CONSTRUCT, SHAPE_IF_TRUE, 2, more, gen_wrap_block(g, call));
+    Node *old = made->kids[0], *seq = made->kids[0] = node_new(g->pool, N_SEQ, 0);
+    int at = gen_below(g, old->kid_count);
+    for (int i = 0; i < old->kid_count; i++) {
+        if (i == at) node_append(g->pool, seq, guard);
+        node_append(g->pool, seq, old->kids[i]);
+    }
+    return made;
+}
+
 static Node *helper_send(Gen *g, int depth) {
     for (int tries = 0; tries < 20; tries++) {
         int helper = gen_below(g, HELPER_COUNT);
@@ -46,6 +64,7 @@ static Node *helper_send(Gen *g, int depth) {
             Node *kid = bound >= 0 && gen_chance(g, 35) ? gen_leaf(g, N_VAR, bound)
                         : *k == '0'                     ? gen_closure(g, "", to, depth - 1)
                         : *k == '1'                     ? gen_closure(g, "i", to, depth - 1)
+                        : *k == 'r'                     ? recursive_closure(g, to, depth - 1)
                                                         : gen_value(g, *k, depth - 1);
             node_append(g->pool, node, kid);
         }

@@ -227,6 +227,7 @@ const char *prelude_text(void) { return PRELUDE; }
 /* What stands before the name of a method: `class `, `class sealed `, or nothing. */
 static void print_blocks_helpers(ProgText *out, const char *head) {
     prog_text_add(out, "  %sapply: b => b value\n  %sapply: b with: x => b value: x\n", head, head);
+    prog_text_add(out, "  %srecur: b => b value: b value: 2\n", head);
     prog_text_add(out, "  %sguard: b => [b value] on: Error do: [:e | 70]\n", head);
     prog_text_add(out, "  %sfailAfter: b =>\n    b value\n    self error: \"g\"\n", head);
 }
@@ -241,6 +242,7 @@ static void print_state_helpers(ProgText *out, const char *head) {
 static void print_stubs(ProgText *out) {
     prog_text_add(out, "  class put: x => #stub\n  class get => #stub\n  class fail: x => #stub\n");
     prog_text_add(out, "  class apply: b => #stub\n  class apply: b with: x => #stub\n");
+    prog_text_add(out, "  class recur: b => #stub\n");
     prog_text_add(out, "  class guard: b => #stub\n  class failAfter: b => #stub\n");
 }
 

@@ -143,6 +143,7 @@ static Value *send_self(Run *run, int helper, Value *const *arguments) {
     case HELPER_SUPER: return put_super(run, arguments[0]);
     case HELPER_APPLY: return ref_call(run, arguments[0], 0, NULL);
     case HELPER_APPLY_WITH: return ref_call(run, arguments[0], 1, arguments + 1);
+    case HELPER_RECUR: return ref_call(run, arguments[0], 2, (Value *[]){arguments[0], number(run, 2)});
     case HELPER_GUARD: return guard(run, arguments[0], 70);
     default: return ref_call(run, arguments[0], 0, NULL) ? ref_raise(run, "user_error") : NULL;
     }

@@ -100,9 +100,14 @@ typedef struct {
     uint32_t offset;
 } BcLine; /* source byte offset from this pc on, ascending */
 
+/* What CARRYOPEN opens: carriers alone; first a link to those of the closure; the same for as long as the
+ * method lives. */
+enum { CARRIERS_PLAIN, CARRIERS_LINKED, CARRIERS_KEPT };
+
 /* How CLOSURE fills capture i: from a register of the creator, from a capture of the creator's own closure,
  * from a carrier of the creator (value at creation), from actor state or a class variable named by a constant
- * symbol (live value at home, the creator's own capture `fallback` away from home). */
+ * symbol (live value at home, the creator's own capture `fallback` away from home). Of a carrier, `fallback`
+ * says how many activations further out it is than the nearest (OUTERGET). */
 typedef enum { CAP_REGISTER, CAP_CAPTURE, CAP_CARRIER, CAP_STATE, CAP_CLASS_VAR } BcCaptureKind;
 typedef struct {
     uint8_t kind;
@@ -125,7 +130,8 @@ enum {
     FN_WRITES_OUTER = 4, /* a block that writes outer locals (stateful block) */
     FN_ACTOR_FIELDS = 8, /* a block that writes actor state */
     FN_BUILDER = 32,     /* ClassBuilder block compiled as a method */
-    FN_ONLY_READS = 64   /* FN_WRITES_OUTER because it reads carriers where they are; it writes none */
+    FN_ONLY_READS = 64,  /* FN_WRITES_OUTER because it reads carriers where they are; it writes none */
+    FN_KEEPS = 16        /* a block whose carriers last as long as its method: a block inside may be kept */
 };
 typedef struct {
     uint32_t name;     /* constant index of the selector symbol (blocks: that of the home method) */
