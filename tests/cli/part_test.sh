@@ -1,8 +1,6 @@
 # `test`: packages, bad files, and tests that misbehave: one failure each, and the others finish. Sourced by run.sh.
 # shellcheck shell=bash disable=SC2154
 
-printf '#!/bin/sh\ncd "%s/$1" && shift && exec "$@"\n' "$work" >"$work/within" # within DIRECTORY COMMAND...
-chmod +x "$work/within"
 (cd "$work" && "$binary" new first_app) >/dev/null 2>&1
 expect "the test of a new package passes" 0 '1 tests, 1 passed.*1 passed, 0 failed' '' "$work/within" first_app "$binary" test
 sed -i 's/equals: .*/equals: "something else"/' "$work"/first_app/test/*.bt

@@ -23,6 +23,8 @@ expect() {
 }
 
 program() { printf '%s\n' "$2" >"$work/$1"; }
+printf '#!/bin/sh\ncd "%s/$1" && shift && exec "$@"\n' "$work" >"$work/within" # within DIRECTORY COMMAND...
+chmod +x "$work/within"
 
 # The tour prints what its comments say.
 sed -nE 's/^[^/]*Console printLine: .* \/\/ (.*)$/\1/p' "$root/examples/tour.bt" | sed 's/^work, then tidy$/work\ntidy/' >"$work/tour.expected"
