@@ -131,6 +131,7 @@ static bool link_function(CodeUnit *unit, Function *fn, const BcFunction *bc, Si
     *fn = (Function){.unit = unit,
                      .code = bc->code,
                      .sites = sites,
+                     .consts = unit->consts,
                      .bc = bc,
                      .class_name = V_NIL,
                      .param_count = bc->param_count,

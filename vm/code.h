@@ -33,6 +33,7 @@ typedef struct Function {
     /* what a call reads stands together, in one cache line */
     const Instr *code;
     Site *sites;
+    const Value *consts; /* the unit's */
     PrimStatus (*prim)(Process *p, Value *args, unsigned argc,
                        Value *result); /* of the PRIM the body begins with, or NULL */
     uint16_t param_count, register_count, capture_count;

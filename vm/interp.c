@@ -133,9 +133,9 @@ static NOINLINE Step prim_missing(Process *p) {
             miss;                                                                                            \
     }
 
-/* Two words a step: the last may lie behind the frame, where a segment has one to spare. */
+/* Four words a step: the last may lie behind the frame, where a segment has some to spare. */
 #define FILL_NIL(first, end)                                                                                 \
-    for (Value *r_ = (first); r_ < (end); r_ += 2) r_[0] = r_[1] = V_NIL
+    for (Value *r_ = (first); r_ < (end); r_ += STACK_SPARE_WORDS + 1) r_[0] = r_[1] = r_[2] = r_[3] = V_NIL
 #define PUSH_FRAME(fn_, window, argc)                                                                        \
     do {                                                                                                     \
         const Function *callee_ = (fn_);                                                                     \

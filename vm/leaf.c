@@ -8,7 +8,7 @@ static bool constant_of(const Function *fn, Instr i, Value *out) {
     case OP_LOADNIL: return *out = V_NIL, true;
     case OP_LOADBOOL: return *out = value_from_bool(instr_f(i) != 0), true;
     case OP_LOADK:
-        *out = fn->unit->consts[(uint32_t)instr_imm(i)];
+        *out = fn->consts[(uint32_t)instr_imm(i)];
         return *out != V_HOLE && !(value_is_ptr(*out) && (fn->flags & FN_TRANSIENT));
     default: return false;
     }
@@ -58,10 +58,9 @@ Value leaf_with(Process *p, const Function *fn, const Value *args) {
     if (!instance_has_slot(self, fn->leaf_slot)) return V_HOLE;
     size_t words = object_size(self);
     if (!heap_has_room(p, words)) return V_HOLE;
-    const uint64_t *from = object_words(self);
-    Value made = heap_new(p, KIND_INSTANCE, object_class(self), words);
-    uint64_t *to = object_words(made);
-    for (size_t i = 1; i < words; i++) to[i] = from[i];
-    to[fn->leaf_slot] = args[1];
-    return made;
+    uint64_t *made = heap_alloc(p, words);
+    memcpy(made, object_words(self), words * sizeof *made);
+    made[0] = header_make(header_class(made[0]), KIND_INSTANCE, 0, words);
+    made[fn->leaf_slot] = args[1];
+    return value_from_object(made);
 }

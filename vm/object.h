@@ -26,6 +26,7 @@ typedef enum {
 
 /* Flag of the header. */
 enum { OBJ_LITERAL = 2 /* lies in a loaded module's literal area: never moved, never copied */ };
+_Static_assert(OBJ_LITERAL < 8, "see object_kind_byte");
 
 static inline uint64_t *object_words(Value v) { return (uint64_t *)(uintptr_t)v; }
 static inline uint64_t object_header(Value v) { return *object_words(v); }
@@ -37,11 +38,17 @@ static inline uint32_t header_class(uint64_t h) { return (uint32_t)(h >> 40); }
 static inline ObjectKind header_kind(uint64_t h) { return (ObjectKind)((h >> 34) & 0x3f); }
 static inline unsigned header_flags(uint64_t h) { return (unsigned)(h >> 29) & 0x1f; }
 static inline size_t header_size(uint64_t h) { return (size_t)(h >> 1) & 0xfffffff; }
-static inline ObjectKind object_kind(Value v) { return header_kind(object_header(v)); }
 static inline uint32_t object_class(Value v) { return header_class(object_header(v)); }
 static inline size_t object_size(Value v) { return header_size(object_header(v)); }
+/* The kind shares a byte with the two highest flags, which no object has: one load and one compare. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline uint8_t object_kind_byte(Value v) { return ((const uint8_t *)(uintptr_t)v)[4]; }
+#else
+static inline uint8_t object_kind_byte(Value v) { return (uint8_t)(object_header(v) >> 32); }
+#endif
+static inline ObjectKind object_kind(Value v) { return (ObjectKind)(object_kind_byte(v) >> 2); }
 static inline bool value_is_kind(Value v, ObjectKind kind) {
-    return value_is_ptr(v) && object_kind(v) == kind;
+    return value_is_ptr(v) && object_kind_byte(v) == kind << 2;
 }
 static inline Value value_from_object(uint64_t *words) { return (Value)(uintptr_t)words; }
 /* Word i of an object as a Value; word 0 is the header. */

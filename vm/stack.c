@@ -26,7 +26,7 @@ static size_t stack_limit(const Process *p) {
 }
 
 static StackSegment *segment_new(const Process *p, size_t words) {
-    StackSegment *s = mem_alloc((words + 1) * sizeof(Value)); /* the one to spare: FILL_NIL of interp.c */
+    StackSegment *s = mem_alloc((words + STACK_SPARE_WORDS) * sizeof(Value));
     if (!s) return NULL;
     s->older = s->newer = NULL;
     s->end = (Value *)(void *)s + words;
