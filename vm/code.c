@@ -38,7 +38,7 @@ static bool make_integer(uint64_t *at, const BcConst *k, Value *out, size_t *use
 
 static Value make_float(uint64_t *at, double d) {
     Value v;
-    if (flonum_encode(d, &v)) return v;
+    if (number_free_double(d, &v)) return v;
     at[0] = header_make(CLASS_ID_Float, KIND_FLOAT, 0, 2);
     memcpy(at + 1, &d, sizeof d);
     return value_from_object(at);
@@ -73,7 +73,7 @@ static bool make_const(CodeUnit *unit, const BcConst *k, uint64_t *at, Value *ou
         return true;
     }
     /* Literals of an evaluation are copied on use, so they must not look as if they could be shared. */
-    if (value_is_ptr(*out)) {
+    if (value_is_ptr(*out) && object_words(*out) == at) {
         uint64_t flag = header_make(0, (ObjectKind)0, OBJ_LITERAL, 0), *header = object_words(*out);
         *header = unit->transient ? *header & ~flag : *header | flag;
     }

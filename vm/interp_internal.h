@@ -161,7 +161,7 @@ static inline uint32_t fast_dispatch_class(Value v) {
 #define DISPATCH_OWN (1u << 25)
 _Static_assert(DISPATCH_OWN * 2 <= SUPER_KEY && SUPER_KEY < LAYOUT_ID_FIRST, "keys of sites are disjoint");
 static inline uint32_t self_dispatch_class(const Process *p, Value v) {
-    if (value_is_class(v)) return special_payload(v) | DISPATCH_META;
+    if (LIKELY(value_is_class(v))) return special_payload(v) | DISPATCH_META;
     if (value_is_kind(v, KIND_ACTOR_REF))
         return object_class(v) | (object_at(v, 1) == p->pid ? DISPATCH_OWN : 0);
     return dispatch_class_of(v);

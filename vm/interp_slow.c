@@ -58,29 +58,29 @@ WellKnownSymbol operator_selector(Opcode op) {
     }
 }
 
-/* What the interpreter's own way leaves out: a zero among immediate floats, a small integer beside one. */
-static bool immediate_to_double(Value v, double *out) {
+/* What the interpreter's own way leaves out: a Float zero, a small integer beside a Float. */
+static bool small_to_double(Value v, double *out) {
     if (value_is_int(v)) return *out = (double)value_to_int(v), true;
-    return value_is_flonum(v) ? *out = flonum_decode(v), true : false;
+    return number_is_float(v) ? *out = number_float_value(v), true : false;
 }
 
-static bool immediate_arith(Opcode op, Value a, Value b, Value *out) {
+static bool small_arith(Opcode op, Value a, Value b, Value *out) {
     double x, y;
-    if ((a & b & 1) || !immediate_to_double(a, &x) || !immediate_to_double(b, &y)) return false;
+    if ((a & b & 1) || !small_to_double(a, &x) || !small_to_double(b, &y)) return false;
     switch (op) {
     case OP_ADD:
-    case OP_ADDI: return flonum_encode(x + y, out);
+    case OP_ADDI: return number_free_double(x + y, out);
     case OP_SUB:
-    case OP_SUBI: return flonum_encode(x - y, out);
-    case OP_MUL: return flonum_encode(x * y, out);
-    case OP_DIV: return y != 0 && flonum_encode(x / y, out);
+    case OP_SUBI: return number_free_double(x - y, out);
+    case OP_MUL: return number_free_double(x * y, out);
+    case OP_DIV: return y != 0 && number_free_double(x / y, out);
     default: return false;
     }
 }
 
 NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out) {
     Opcode op = instr_op(i);
-    if (immediate_arith(op, a, b, out)) return PRIM_OK;
+    if (small_arith(op, a, b, out)) return PRIM_OK;
     if (op == OP_CONCAT) {
         if (value_is_bytes(a) && value_is_bytes(b)) return string_concat(p, a, b, out);
         /* whoever has a method gets the message; for all others it is a concatenation of bytes gone wrong */

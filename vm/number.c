@@ -32,8 +32,12 @@ PrimStatus number_from_uint64(Process *p, uint64_t i, Value *out) {
     return PRIM_OK;
 }
 
+#define ZERO_HEADER                                                                                          \
+    ((uint64_t)CLASS_ID_Float << 40 | (uint64_t)KIND_FLOAT << 34 | (uint64_t)OBJ_LITERAL << 29 | 2u << 1)
+const uint64_t FLOAT_ZEROS[2][2] = {{ZERO_HEADER, 0}, {ZERO_HEADER, (uint64_t)1 << 63}};
+
 PrimStatus number_from_double(Process *p, double d, Value *out) {
-    if (flonum_encode(d, out)) return PRIM_OK;
+    if (number_free_double(d, out)) return PRIM_OK;
     if (!isfinite(d)) return error_arith(p);
     if (!heap_reserve(p, 2)) return PRIM_RAISE;
     Value v = heap_new(p, KIND_FLOAT, CLASS_ID_Float, 2);

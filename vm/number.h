@@ -28,6 +28,17 @@ static inline double number_float_value(Value v) {
     return d;
 }
 
+/* The two zeros: literals of the VM itself. */
+extern const uint64_t FLOAT_ZEROS[2][2];
+static inline Value number_zero(double zero) {
+    return (Value)(uintptr_t)FLOAT_ZEROS[__builtin_signbit(zero) ? 1 : 0];
+}
+/* A double that needs no memory of a process's. */
+static inline bool number_free_double(double d, Value *out) {
+    if (flonum_encode(d, out)) return true;
+    return d == 0 ? *out = number_zero(d), true : false;
+}
+
 /* Arithmetic. All: MAY_GC; PRIM_OK with *out, or PRIM_RAISE. */
 PrimStatus number_add(Process *p, Value a, Value b, Value *out);
 PrimStatus number_sub(Process *p, Value a, Value b, Value *out);

@@ -3,7 +3,7 @@
  *   ...............................................1   small integer (63 bits, signed)
  *   ............................................ 000   pointer to a heap object (object.h)
  *   ............................................ 010   special: bits 3-7 subtag, bits 8-63 payload
- *   ............................................ 100   immediate float (moved and rotated double)
+ *   ............................................ 100   immediate float (scaled and rotated double)
  *   ............................................ 110   process id: bits 3-31 slot, bits 32-63 generation
  *
  * Invariants: an integer that fits 63 bits is always immediate; a double that survives the rotation is always
@@ -69,33 +69,41 @@ static inline Value value_from_pid(uint32_t slot, uint32_t generation) {
 static inline uint32_t pid_slot(Value v) { return (uint32_t)(v & 0xffffffffu) >> 3; }
 static inline uint32_t pid_generation(Value v) { return (uint32_t)(v >> 32); }
 
-/* Immediate floats tag themselves: moved by the offset, the exponents of the common range (2^-127 to 2^129)
- * begin with the three bits 100, and rotation puts these, below the sign, where the tag is. Either zero is
- * what -+2^-127 would be, which is therefore boxed. */
-#define FLONUM_EXPONENT_OFFSET ((uint64_t)(1024 - 896) << 52)
-#define FLONUM_LAST_ZERO 15u
-static inline bool flonum_encode(double d, Value *out) {
-    uint64_t bits;
-    memcpy(&bits, &d, sizeof bits);
-    uint64_t moved = bits + FLONUM_EXPONENT_OFFSET;
-    Value v = moved << 4 | moved >> 60;
-    if (__builtin_expect(((v - TAG_FLOAT) & TAG_MASK) == 0 && v > FLONUM_LAST_ZERO, 1)) return *out = v, true;
-    return bits << 1 ? false : (*out = bits >> 60 | TAG_FLOAT, true);
-}
-/* Both immediate floats, neither zero: what needs no test at all to be decoded. */
-static inline bool flonums_are_plain(Value x, Value y) {
-    return (((x - TAG_FLOAT) | (y - TAG_FLOAT)) & TAG_MASK) == 0 && x > FLONUM_LAST_ZERO &&
-           y > FLONUM_LAST_ZERO;
-}
-static inline double flonum_decode_plain(Value v) {
-    uint64_t bits = (v >> 4 | v << 60) - FLONUM_EXPONENT_OFFSET;
+/* Immediate floats tag themselves. Times 2^128, a double of the common range (2^-127 to 2^129) has an
+ * exponent that begins with the three bits 100, and rotation puts these, below the sign, where the tag is.
+ * Arithmetic may as well be done on the scaled doubles: the scale loses nothing. All others, zeros too, are
+ * boxed. */
+#define FLONUM_SCALE_BITS ((uint64_t)128 << 52)
+static inline double flonum_scaled(Value v) {
+    uint64_t bits = v >> 4 | v << 60;
     double d;
     memcpy(&d, &bits, sizeof d);
     return d;
 }
+/* False: out of range. */
+static inline bool flonum_from_scaled(double scaled, Value *out) {
+    uint64_t bits;
+    memcpy(&bits, &scaled, sizeof bits);
+    Value v = bits << 4 | bits >> 60;
+    if (__builtin_expect(((v - TAG_FLOAT) & TAG_MASK) != 0, 0)) return false;
+    return *out = v, true;
+}
 static inline double flonum_decode(Value v) {
-    if (v > FLONUM_LAST_ZERO) return flonum_decode_plain(v);
-    return v == TAG_FLOAT ? 0.0 : -0.0;
+    uint64_t bits = (v >> 4 | v << 60) - FLONUM_SCALE_BITS;
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+static inline bool flonum_encode(double d, Value *out) {
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    bits += FLONUM_SCALE_BITS;
+    double scaled;
+    memcpy(&scaled, &bits, sizeof scaled);
+    return flonum_from_scaled(scaled, out);
+}
+static inline bool both_flonums(Value x, Value y) {
+    return (((x - TAG_FLOAT) | (y - TAG_FLOAT)) & TAG_MASK) == 0;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "vm/dict.h"
 #include "vm/hash.h"
 #include "vm/list.h"
+#include "vm/number.h"
 #include "vm/tuple.h"
 
 static Process *const p = &process;
@@ -184,7 +185,7 @@ static Value make_key(unsigned i) {
     if (i < 250) return number((int64_t)i - 100);
     Value v = V_HOLE;
     if (i < 300) {
-        ck_assert(flonum_encode((double)(i - 250), &v));
+        ck_assert(number_free_double((double)(i - 250), &v));
         return v;
     }
     root[SCRATCH] = number((int64_t)i);

@@ -317,8 +317,7 @@ START_TEST(test_float_round_trip) {
 }
 END_TEST
 
-/* Immediate is exactly what lies between 2^-127 and 2^129, and both zeros; every double comes back bit for
- * bit. */
+/* Immediate is exactly what lies from 2^-127 to below 2^129, and comes back bit for bit. */
 START_TEST(test_immediate_floats) {
     const double borders[] = {0.0, ldexp(1, -127), ldexp(1, 129), ldexp(1, -128), ldexp(1, 128),
                               1,   DBL_MIN,        DBL_MAX,       DBL_TRUE_MIN};
@@ -329,13 +328,27 @@ START_TEST(test_immediate_floats) {
         if (i % 6 >= 3) d = -d;
         if (isinf(d)) continue;
         Value v;
-        bool immediate = d == 0 || (fabs(d) > ldexp(1, -127) && fabs(d) < ldexp(1, 129));
+        bool immediate = fabs(d) >= ldexp(1, -127) && fabs(d) < ldexp(1, 129);
         ck_assert_int_eq(flonum_encode(d, &v), immediate);
         if (!immediate) continue;
-        double back = flonum_decode(v);
-        ck_assert(value_is_flonum(v) && memcmp(&back, &d, sizeof d) == 0);
-        ck_assert_int_eq(flonums_are_plain(v, v), d != 0);
-        ck_assert(!flonums_are_plain(v, value_from_int(4)) && !flonums_are_plain(V_NIL, v));
+        double back = flonum_decode(v), scaled = flonum_scaled(v);
+        ck_assert(value_is_flonum(v) && memcmp(&back, &d, sizeof d) == 0 && scaled == ldexp(d, 128));
+        ck_assert(both_flonums(v, v) && !both_flonums(v, value_from_int(4)) && !both_flonums(V_NIL, v));
+    }
+}
+END_TEST
+
+/* Zeros are the same two objects wherever they come from. */
+START_TEST(test_float_zeros) {
+    const double zeros[] = {0.0, -0.0};
+    for (size_t i = 0; i < COUNT_OF(zeros); i++) {
+        Value made, computed;
+        ck_assert_int_eq(number_from_double(&process, zeros[i], &made), PRIM_OK);
+        ck_assert_int_eq(
+            number_mul(&process, made, made == number_zero(0.0) ? made : number_zero(0.0), &computed),
+            PRIM_OK);
+        ck_assert(made == number_zero(zeros[i]) && computed == made && number_is_float(made));
+        ck_assert(number_float_value(made) == 0 && signbit(number_float_value(made)) == signbit(zeros[i]));
     }
 }
 END_TEST
@@ -411,8 +424,8 @@ int main(void) {
     TTest const *const tests[] = {
         test_ring_operations, test_division,         test_bit_operations,   test_comparison,
         test_to_double,       test_powers,           test_inexact_powers,   test_limits_are_fast_errors,
-        test_faults,          test_float_round_trip, test_immediate_floats, test_float_text,
-        test_float_syntax,    test_literals};
+        test_faults,          test_float_round_trip, test_immediate_floats, test_float_zeros,
+        test_float_text,      test_float_syntax,     test_literals};
     suite_case(suite, "number", process_setup, process_teardown, 60, tests, COUNT_OF(tests));
     return suite_run(suite);
 }
