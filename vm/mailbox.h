@@ -44,7 +44,7 @@ struct Message {
     uint8_t argc;
     uint8_t capacity; /* values there is room for */
     bool handoff; /* MSG_CALL: the caller's thread claimed the callee, the answer switches straight back */
-    bool waiter;  /* MSG_MONITOR: the watcher waits in its reply slot */
+    bool waiter;  /* MSG_MONITOR: the watcher waits in its reply slot; MSG_START: the block of a timer */
     Value sender; /* pid, or nil */
     uint64_t call_id;
     Fragment
@@ -140,6 +140,8 @@ typedef struct ProcessLink {
     bool trap_exit;          /* ignores exit signals other than kill */
     bool ending;             /* ends when the present message is answered; exit_reason is set */
     bool killed;             /* a signal has ended it: it ends at once; implies ending */
+    bool timer;              /* runs blocks of timers (vm/timer_body.c) */
+    bool tethered;           /* has a RELATION_TETHERED (vm/relation.c) */
     bool cooling;            /* in a scheduler's list of idle processes that may give back memory */
 } ProcessLink;
 

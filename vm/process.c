@@ -190,7 +190,7 @@ static void init_link(Process *p, const SpawnOptions *options) {
     l->exit_reason = SYMBOL(normal);
     l->call_class = l->call_selector = V_NIL;
     l->trap_exit = options->ignore_link_exits;
-    l->ending = l->killed = l->cooling = false;
+    l->ending = l->killed = l->cooling = l->tethered = l->timer = false;
     /* relaxed: published with the state word */
     atomic_store_explicit(&l->class_id, options->class_id, memory_order_relaxed);
     atomic_store_explicit(&l->waiting_on, 0, memory_order_relaxed);
@@ -350,6 +350,7 @@ void process_end(Scheduler *s, Process *p) {
         complete(vm, l->completion, killed);
     }
     if (p->serving) refuse(p, s, p->serving);
+    if (l->timer) timer_bodies_hand_over(s, p);
     for (Message *m; (m = mailbox_remove_first(p)) != NULL;) refuse(p, s, m);
     relations_fire(s, p, l->exit_reason);
     release_memory(p);

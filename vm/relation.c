@@ -24,7 +24,7 @@ static uint64_t key_make(RelationKind kind, Value pid) {
 static RelationKind key_kind(uint64_t key) { return (RelationKind)((key & TAG_MASK) - 1); }
 static Value key_pid(uint64_t key) { return (key & ~(uint64_t)TAG_MASK) | TAG_PID; }
 
-/* Links are found by pid, all others by id. */
+/* Links are found by pid, others by id. */
 static uint32_t home_of(const RelationTable *t, Relation r) {
     uint64_t h = (key_kind(r.key) == RELATION_LINK ? r.key : r.id) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(h >> 32) & (t->capacity - 1);
@@ -129,6 +129,11 @@ void relations_fire(Scheduler *s, Process *p, Value reason) {
         case RELATION_WATCHED_BY: send_down(p->vm, s, p->pid, pid, r.id, reason); break;
         case RELATION_WATCHES: (void)signal_send(p->vm, s, pid, MSG_DEMONITOR, p->pid, r.id, NULL, 0); break;
         case RELATION_AWAITED_BY: tell_waiter(p->vm, s, pid, r.id); break;
+        case RELATION_TETHERED:
+            if (reason == SYMBOL(normal)) break;
+            (void)signal_send(p->vm, s, pid, MSG_LINK, p->pid, 0, NULL, 0);
+            (void)signal_send(p->vm, s, pid, MSG_EXIT, p->pid, 0, &reason, 1);
+            break;
         }
     }
 }
@@ -171,7 +176,36 @@ void process_link(Process *a, Value b_pid) {
         (void)signal_send(a->vm, a->scheduler, a->pid, MSG_EXIT, b_pid, 0, &noproc, 1);
 }
 
+void process_tether(Process *p, Value owner) {
+    p->link.tethered = relation_add(&p->link.relations, RELATION_TETHERED, owner, 0);
+    if (!p->link.tethered) vm_fail(p->vm);
+}
+
+/* Whom it was tethered to. */
+static Value cut(Process *p) {
+    RelationTable *t = p->link.relations;
+    uint32_t at = 0;
+    p->link.tethered = false;
+    while (at < t->capacity && key_kind(t->entries[at].key) != RELATION_TETHERED) at++;
+    if (at == t->capacity) return V_NIL;
+    Value owner = key_pid(t->entries[at].key);
+    (void)relation_remove(t, RELATION_TETHERED, owner, 0);
+    return owner;
+}
+
+void process_untether(Process *p) {
+    if (p->link.tethered) (void)cut(p);
+}
+
+void process_tie(Process *p) {
+    if (p->link.tethered) process_link(p, cut(p));
+}
+
 void process_unlink(Process *a, Value b_pid) {
+    if (a->link.tethered && relation_remove(a->link.relations, RELATION_TETHERED, b_pid, 0)) {
+        a->link.tethered = false;
+        return;
+    }
     if (relation_remove(a->link.relations, RELATION_LINK, b_pid, 0))
         (void)signal_send(a->vm, a->scheduler, b_pid, MSG_UNLINK, a->pid, 0, NULL, 0);
 }

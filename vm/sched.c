@@ -292,7 +292,7 @@ static void park(Scheduler *s) {
 static void *thread_main(void *argument) {
     Scheduler *s = argument;
     while (!sched_is_stopping(s->vm)) {
-        if (s->timers.count) timers_run(s, clock_now_us());
+        if (s->timers.heap.count) timers_run(s, clock_now_us());
         Process *p = pick(s);
         if (!p) p = search(s);
         if (p) {

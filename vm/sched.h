@@ -74,6 +74,10 @@ bool process_is_alive(BtVm *vm, Value pid);
 void process_exit_signal(BtVm *vm, Value pid, Value reason_symbol, bool kill);
 void process_link(Process *a, Value b_pid); /* b dead: a gets the exit signal noproc */
 void process_unlink(Process *a, Value b_pid);
+/* A process is to be linked to its owner later, if at all; until then nobody knows of it. */
+void process_tether(Process *p, Value owner);
+void process_tie(Process *p); /* now */
+void process_untether(Process *p);
 /* MSG_DOWN (values: reference, reason) comes when the target ends, at once if it has. */
 void process_monitor(Process *watcher, Value target, Value reference);
 /* Stops a future MSG_DOWN of this reference; one that has arrived stays. */
@@ -124,6 +128,12 @@ static inline bool process_has_signals(Process *p) {
 }
 /* Frees a served message that is not answered. */
 void message_free(BtVm *vm, Message *m);
+
+/* ---- blocks of timers (timer_body.c), for vm/serve.c ---- */
+/* False: whoever made the timer has ended, there is nothing to do. */
+bool timer_body_begin(Process *p, const Message *m);
+/* A block has ended. True: the next one in the queue may run in the same process. */
+bool timer_body_may_follow(Process *p);
 
 /* ---- waiting, timers ---- */
 /* PRIM_BLOCK helpers: parks p until the deadline; resume_value is then `answer`. */

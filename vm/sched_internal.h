@@ -12,6 +12,7 @@
 #include "vm/atomic128.h"
 #include "vm/registry.h"
 #include "vm/vm.h"
+#include "vm/timer_queue.h"
 
 enum {
     SLICE_REDUCTIONS = 4000,
@@ -61,11 +62,6 @@ void injector_push(Injector *in, Process *first, Process *last, uint32_t count);
 unsigned injector_take(Injector *in, Process **batch, unsigned max);
 
 /* ---- timers (timer.c) ---- */
-typedef struct TimerEntry {
-    int64_t deadline;
-    uint64_t order;   /* insertion order among equal deadlines */
-    uint64_t subject; /* control block slot, or timer record index with TIMER_RECORD set */
-} TimerEntry;
 #define TIMER_RECORD ((uint64_t)1 << 63)
 
 /* A timer made by timer_start. state: generation << 2 | TIMER_*; any thread may cancel by CAS. */
@@ -78,23 +74,26 @@ typedef struct TimerRecord {
 
 enum { TIMER_CHUNKS = 16, TIMER_FIRST_CHUNK = 64 };
 typedef struct TimerQueue {
-    TimerEntry *entries; /* binary heap by (deadline, order) */
-    size_t count, capacity;
+    TimerHeap heap;
     size_t next_sweep; /* entries at which to look for those that nobody waits for any more */
-    uint64_t next_order;
     _Atomic(TimerRecord *) chunks[TIMER_CHUNKS]; /* chunk k holds TIMER_FIRST_CHUNK << k records */
     uint32_t record_count, free_record;          /* free list: index + 1 */
     _Atomic uint32_t cancelled;                  /* records cancelled and still in the heap */
     _Atomic uint32_t records;                    /* entries of timers, the cancelled included */
 } TimerQueue;
 
+/* ---- timer_body.c ---- */
+/* A process for these messages, in their order; NULL: none. They are taken over. */
+void timer_bodies_start(BtVm *vm, Scheduler *s, Message *first);
+/* The process does not end with the slice, or ends otherwise than by itself: the others go elsewhere. */
+void timer_body_outlives(Scheduler *s, Process *p);
+void timer_bodies_hand_over(Scheduler *s, Process *p);
+
 void timers_destroy(BtVm *vm, TimerQueue *t);
 /* Fires what is due. */
 void timers_run(Scheduler *s, int64_t now);
 /* Exact next deadline, DEADLINE_NONE if none. */
-static inline int64_t timers_next(const TimerQueue *t) {
-    return t->count ? t->entries[0].deadline : DEADLINE_NONE;
-}
+static inline int64_t timers_next(const TimerQueue *t) { return timer_heap_next(&t->heap); }
 /* Starts the clock of p's present wait (wait_timeout_us from now). p is owned. */
 void wait_arm(Scheduler *s, Process *p);
 
@@ -274,7 +273,14 @@ static inline Process *process_by_slot(BtVm *vm, uint32_t slot) {
 void process_end(Scheduler *s, Process *p);
 
 /* ---- relation.c ---- */
-typedef enum { RELATION_LINK, RELATION_WATCHES, RELATION_WATCHED_BY, RELATION_AWAITED_BY } RelationKind;
+/* TETHERED: to become a link when the process outlives its first slice; nobody else knows of it. */
+typedef enum {
+    RELATION_LINK,
+    RELATION_WATCHES,
+    RELATION_WATCHED_BY,
+    RELATION_AWAITED_BY,
+    RELATION_TETHERED
+} RelationKind;
 bool relation_add(RelationTable **table, RelationKind kind, Value pid, uint64_t id);
 bool relation_remove(RelationTable *table, RelationKind kind, Value pid, uint64_t id);
 /* Of RELATION_WATCHES: whom this reference watches, or V_NIL. */

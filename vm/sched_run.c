@@ -95,6 +95,7 @@ static RunOutcome step(Process *p) {
 /* Publishes what p has become. True: it stays RUNNING and wants to go on. `handing`: a callee that it has
  * called runs next. */
 static bool settle(Scheduler *s, Process *p, RunOutcome outcome, bool handing) {
+    if (p->link.tethered && outcome != RUN_DONE) timer_body_outlives(s, p);
     switch (outcome) {
     case RUN_YIELDED: make_runnable(s, p, QUEUE_EXPIRED); return false;
     case RUN_BLOCKED:

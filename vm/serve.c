@@ -92,8 +92,9 @@ static Step plain_end(Process *p) {
         break;
     default: p->link.exit_reason = SYMBOL(normal); process_complete(p, REPLY_VALUE, p->resume_value);
     }
+    bool more = p->link.timer && timer_body_may_follow(p);
     forget_activation(p);
-    return STEP_DONE;
+    return more ? serve_next(p) : STEP_DONE;
 }
 
 static Step plain_start(Process *p, Message *m) {
@@ -303,9 +304,9 @@ Step serve_next(Process *p) {
         if (p->reductions <= 0) return STEP_YIELD;
         collect_if_due(p);
         Message *m = mailbox_take(p);
-        if (!m) return p->link.ending ? STEP_DONE : STEP_IDLE;
+        if (!m) return p->link.ending || p->link.timer ? STEP_DONE : STEP_IDLE;
         p->reductions--;
-        if (m->kind == MSG_START) return plain_start(p, m);
+        if (m->kind == MSG_START && (!m->waiter || timer_body_begin(p, m))) return plain_start(p, m);
         if (is_request(p, m) && (c || p->role == PROC_ACTOR)) {
             p->serving = m;
             if (p->role == PROC_ACTOR && tracing_is_on(p->vm)) tracing_begin(p, m);

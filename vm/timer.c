@@ -1,4 +1,4 @@
-/* Timers: one binary heap a scheduler, ordered by exact deadline, then insertion.
+/* Timers: one queue a scheduler (vm/timer_queue.h), ordered by exact deadline, then insertion.
  *
  * Every wait of a process with a limit (call, sleep, I/O) shares one entry of its control block:
  * `armed_until` says when the entry looks at the block, `wait_deadline` when the present wait runs out. A
@@ -8,17 +8,12 @@
  * wait_deadline all seq_cst, so either the owner sees the 0 and arms, or the firing thread sees the deadline.
  *
  * Timers of timer_start have a record each; a cancel from any thread marks it and the entry goes when it is
- * due, or when most entries are cancelled ones. A wheel (models.md 3.9) was not needed: with one entry a
- * process, inserts are rare. */
+ * due, or when most entries are cancelled ones. */
 #include "vm/sched_internal.h"
 
 #define SWEEP_LEAST 1024u
-
-/* ---- the heap ---- */
-
-static bool entry_before(const TimerEntry *a, const TimerEntry *b) {
-    return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
-}
+/* Blocks that one process gets: enough to make its birth cheap, few enough that others take their share. */
+#define BODIES_A_PROCESS 64u
 
 /* relaxed: only this thread writes it, others read it for reports */
 static void count_record(TimerQueue *t, uint64_t subject, uint32_t change) {
@@ -27,48 +22,10 @@ static void count_record(TimerQueue *t, uint64_t subject, uint32_t change) {
     atomic_store_explicit(&t->records, now + change, memory_order_relaxed);
 }
 
-static void sift_up(TimerQueue *t, size_t i) {
-    TimerEntry e = t->entries[i];
-    while (i > 0 && entry_before(&e, &t->entries[(i - 1) / 2])) {
-        t->entries[i] = t->entries[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    t->entries[i] = e;
-}
-
-static void sift_down(TimerQueue *t, size_t i) {
-    TimerEntry e = t->entries[i];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= t->count) break;
-        if (child + 1 < t->count && entry_before(&t->entries[child + 1], &t->entries[child])) child++;
-        if (!entry_before(&t->entries[child], &e)) break;
-        t->entries[i] = t->entries[child];
-        i = child;
-    }
-    t->entries[i] = e;
-}
-
-static bool heap_add(TimerQueue *t, int64_t deadline, uint64_t subject) {
-    if (t->count == t->capacity) {
-        size_t capacity = t->capacity ? t->capacity * 2 : 64;
-        TimerEntry *entries = mem_realloc(t->entries, capacity * sizeof *entries);
-        if (!entries) return false;
-        t->entries = entries;
-        t->capacity = capacity;
-    }
-    t->entries[t->count++] = (TimerEntry){deadline, t->next_order++, subject};
-    sift_up(t, t->count - 1);
+static bool add(TimerQueue *t, int64_t now, int64_t deadline, uint64_t subject) {
+    if (!timer_heap_add(&t->heap, now, deadline, subject)) return false;
     count_record(t, subject, 1);
     return true;
-}
-
-static TimerEntry heap_remove_first(TimerQueue *t) {
-    TimerEntry first = t->entries[0];
-    t->entries[0] = t->entries[--t->count];
-    if (t->count) sift_down(t, 0);
-    count_record(t, first.subject, (uint32_t)-1);
-    return first;
 }
 
 /* ---- limits of waits ---- */
@@ -78,7 +35,7 @@ static int64_t deadline_after(int64_t now, int64_t timeout_us) {
 }
 
 /* Sees to it that an entry looks at p's block at `deadline` or before. */
-static void arm_block(Scheduler *s, Process *p, int64_t deadline) {
+static void arm_block(Scheduler *s, Process *p, int64_t now, int64_t deadline) {
     /* seq_cst throughout: the rule in the header comment */
     int64_t armed = atomic_load_explicit(&p->link.armed_until, memory_order_seq_cst);
     for (;;) {
@@ -87,14 +44,14 @@ static void arm_block(Scheduler *s, Process *p, int64_t deadline) {
                                                   memory_order_seq_cst, memory_order_seq_cst))
             break;
     }
-    if (!heap_add(&s->timers, deadline, p->link.slot)) vm_fail(s->vm);
+    if (!add(&s->timers, now, deadline, p->link.slot)) vm_fail(s->vm);
 }
 
 void wait_arm(Scheduler *s, Process *p) {
-    int64_t deadline = deadline_after(vm_now_us(s->vm), p->link.wait_timeout_us);
+    int64_t now = vm_now_us(s->vm), deadline = deadline_after(now, p->link.wait_timeout_us);
     p->link.wait_timeout_us = -1;
     atomic_store_explicit(&p->link.wait_deadline, deadline, memory_order_seq_cst);
-    arm_block(s, p, deadline);
+    arm_block(s, p, now, deadline);
 }
 
 static void fire_block(Scheduler *s, const TimerEntry *e, int64_t now) {
@@ -111,7 +68,7 @@ static void fire_block(Scheduler *s, const TimerEntry *e, int64_t now) {
     int64_t deadline = atomic_load_explicit(&p->link.wait_deadline, memory_order_seq_cst);
     if (!id || (id & SLOT_BITS) != SLOT_OPEN || deadline == DEADLINE_NONE) return;
     if (deadline > now) {
-        arm_block(s, p, deadline);
+        arm_block(s, p, now, deadline);
         return;
     }
     Reply late = {.kind = REPLY_TIMEOUT, .value = V_NIL};
@@ -165,7 +122,7 @@ void timers_destroy(BtVm *vm, TimerQueue *t) {
         TimerRecord *r = record_at(t, i);
         if (r->start) message_release(vm, NULL, r->start);
     }
-    mem_free(t->entries);
+    timer_heap_free(&t->heap);
     /* relaxed: alone by now */
     for (unsigned k = 0; k < TIMER_CHUNKS; k++)
         mem_free(atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
@@ -176,9 +133,11 @@ static uint64_t timer_id(const Scheduler *s, uint32_t index, uint64_t state) {
     return ((uint64_t)s->index << 54) | ((uint64_t)index << 32) | ((state >> 2) & 0xffffffffu);
 }
 
-/* Gives up a record that waits for nothing any more: cancelled, or whoever it was for has ended. */
-static bool drop_if_void(Scheduler *s, uint64_t subject) {
-    if (!(subject & TIMER_RECORD)) return false;
+/* False: a record that waits for nothing any more, cancelled, or whoever it was for has ended. It is given
+ * up. */
+static bool keep_entry(void *context, uint64_t subject) {
+    Scheduler *s = context;
+    if (!(subject & TIMER_RECORD)) return true;
     TimerQueue *t = &s->timers;
     TimerRecord *r = record_at(t, (uint32_t)subject);
     uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
@@ -189,13 +148,13 @@ static bool drop_if_void(Scheduler *s, uint64_t subject) {
         if (process_is_alive(s->vm, r->pid) ||
             !atomic_compare_exchange_strong_explicit(&r->state, &expected, state ^ TIMER_PENDING,
                                                      memory_order_acq_rel, memory_order_relaxed))
-            return false;
+            return true;
     }
     if (cancelled) atomic_fetch_sub_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
     if (r->start) message_release(s->vm, s, r->start);
     record_give(t, r, (uint32_t)subject, state);
     count_record(t, subject, (uint32_t)-1);
-    return true;
+    return false;
 }
 
 /* Throws out what waits for nothing, when cancelled entries are the majority or there are twice as many as
@@ -204,14 +163,10 @@ static void sweep(Scheduler *s) {
     TimerQueue *t = &s->timers;
     /* relaxed: a hint */
     uint32_t cancelled = atomic_load_explicit(&t->cancelled, memory_order_relaxed);
-    bool many = cancelled >= 64 && cancelled >= t->count / 2;
-    if (!many && t->count < t->next_sweep) return;
-    size_t kept = 0;
-    for (size_t i = 0; i < t->count; i++)
-        if (!drop_if_void(s, t->entries[i].subject)) t->entries[kept++] = t->entries[i];
-    t->count = kept;
-    t->next_sweep = 2 * kept > SWEEP_LEAST ? 2 * kept : SWEEP_LEAST;
-    for (size_t i = kept / 2; i-- > 0;) sift_down(t, i);
+    bool many = cancelled >= 64 && cancelled >= t->heap.count / 2;
+    if (!many && t->heap.count < t->next_sweep) return;
+    timer_heap_filter(&t->heap, keep_entry, s);
+    t->next_sweep = 2 * t->heap.count > SWEEP_LEAST ? 2 * t->heap.count : SWEEP_LEAST;
 }
 
 /* 0: no memory; the message is still the caller's. */
@@ -228,8 +183,8 @@ static uint64_t start_record(Process *p, Value pid, Message *start, int64_t micr
     r->start = start;
     /* release: pairs with timer_cancel */
     atomic_store_explicit(&r->state, state, memory_order_release);
-    int64_t deadline = deadline_after(vm_now_us(p->vm), microseconds < 0 ? 0 : microseconds);
-    if (!heap_add(&s->timers, deadline, TIMER_RECORD | index)) vm_fail(p->vm);
+    int64_t now = vm_now_us(p->vm), deadline = deadline_after(now, microseconds < 0 ? 0 : microseconds);
+    if (!add(&s->timers, now, deadline, TIMER_RECORD | index)) vm_fail(p->vm);
     return timer_id(s, index, state);
 }
 
@@ -264,17 +219,26 @@ bool timer_cancel(BtVm *vm, uint64_t timer_id_) {
     return true;
 }
 
-/* The process that a timer starts, linked to who made the timer; if that has ended there is nothing to do. */
-static void start_process(Scheduler *s, Value owner, Message *m) {
-    SpawnOptions options = {.role = PROC_PLAIN, .self_ref = V_NIL, .scheduler = s};
-    Process *fresh = process_is_alive(s->vm, owner) ? process_new(s->vm, &options) : NULL;
-    if (!fresh) return message_release(s->vm, s, m);
-    if (relation_add(&fresh->link.relations, RELATION_LINK, owner, 0))
-        (void)signal_send(s->vm, s, owner, MSG_LINK, fresh->pid, 0, NULL, 0);
-    (void)mailbox_send(s->vm, s, fresh->pid, m);
+/* Messages for the processes of timers, in the order of their time. */
+typedef struct {
+    Message *first, **end;
+    unsigned count;
+} Bodies;
+
+static void bodies_add(Bodies *b, Message *m) {
+    m->waiter = true;
+    m->next = NULL;
+    *b->end = m;
+    b->end = &m->next;
+    b->count++;
 }
 
-static void fire_record(Scheduler *s, const TimerEntry *e) {
+static void bodies_run(Scheduler *s, Bodies *b) {
+    timer_bodies_start(s->vm, s, b->first);
+    *b = (Bodies){.end = &b->first};
+}
+
+static void fire_record(Scheduler *s, const TimerEntry *e, Bodies *bodies) {
     uint32_t index = (uint32_t)e->subject;
     TimerRecord *r = record_at(&s->timers, index);
     Value pid = r->pid;
@@ -291,7 +255,7 @@ static void fire_record(Scheduler *s, const TimerEntry *e) {
     if (!pending) atomic_fetch_sub_explicit(&s->timers.cancelled, 1, memory_order_relaxed); /* a hint */
     record_give(&s->timers, r, index, state);
     if (!pending && start) message_release(s->vm, s, start);
-    if (pending && start) start_process(s, pid, start);
+    if (pending && start) bodies_add(bodies, start);
     if (!pending || start) return;
     Message *m = message_make(s->vm, s, MSG_TIMER, V_NIL, V_NIL, V_NIL, NULL, 0);
     if (!m) {
@@ -303,11 +267,17 @@ static void fire_record(Scheduler *s, const TimerEntry *e) {
 }
 
 void timers_run(Scheduler *s, int64_t now) {
-    while (timers_next(&s->timers) <= now) {
-        TimerEntry e = heap_remove_first(&s->timers);
-        if (e.subject & TIMER_RECORD)
-            fire_record(s, &e);
-        else
+    TimerEntry e;
+    Bodies bodies = {.end = &bodies.first};
+    /* in deterministic mode each has its own, so that exploration sees them interleave */
+    unsigned most = s->vm->seeded ? 1 : BODIES_A_PROCESS;
+    while (timer_heap_take(&s->timers.heap, now, &e)) {
+        count_record(&s->timers, e.subject, (uint32_t)-1);
+        if (!(e.subject & TIMER_RECORD))
             fire_block(s, &e, now);
+        else
+            fire_record(s, &e, &bodies);
+        if (bodies.count == most) bodies_run(s, &bodies);
     }
+    bodies_run(s, &bodies);
 }

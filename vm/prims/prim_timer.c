@@ -37,7 +37,7 @@ static PrimStatus start_once(Process *p, Value *args, int64_t us, Value *result)
     TimerState *t = make(p, args[0], p->pid, result);
     if (!t) return PRIM_RAISE;
     Value arguments[3] = {*result, p->pid, args[2]};
-    uint64_t id = timer_start_process(p, us, args[0], named(p, "__fired:for:do:"), arguments, 3);
+    uint64_t id = timer_start_process(p, us, args[0], SYMBOL(__fired), arguments, 3);
     /* release: pairs with the acquire load of who cancels */
     atomic_store_explicit(&t->record, id, memory_order_release);
     return id ? PRIM_OK : error_resource(p, "There is no memory for another timer.");
