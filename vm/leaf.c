@@ -58,9 +58,12 @@ Value leaf_with(Process *p, const Function *fn, const Value *args) {
     if (!instance_has_slot(self, fn->leaf_slot)) return V_HOLE;
     size_t words = object_size(self);
     if (!heap_has_room(p, words)) return V_HOLE;
+    const uint64_t *from = object_words(self);
     uint64_t *made = heap_alloc(p, words);
-    memcpy(made, object_words(self), words * sizeof *made);
-    made[0] = header_make(header_class(made[0]), KIND_INSTANCE, 0, words);
+    made[0] = header_make(header_class(from[0]), KIND_INSTANCE, 0, words);
+    size_t i = 1;
+    for (; i + 2 <= words; i += 2) memcpy(made + i, from + i, 2 * sizeof *made);
+    if (i < words) made[i] = from[i];
     made[fn->leaf_slot] = args[1];
     return value_from_object(made);
 }

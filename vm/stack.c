@@ -14,7 +14,8 @@ static size_t segment_words(const StackSegment *s) { return (size_t)(s->end - (c
 static size_t next_segment_words(const Process *p, size_t frame_words) {
     size_t needed = SEGMENT_HEADER_WORDS + frame_words;
     if (p->vm->segment_stress) return needed;
-    size_t words = p->segments ? segment_words(p->segments) * 8 : SEGMENT_FIRST_WORDS;
+    size_t first = p->role == PROC_ACTOR ? SEGMENT_FIRST_WORDS : SEGMENT_LONE_WORDS;
+    size_t words = p->segments ? segment_words(p->segments) * 8 : first;
     if (words > SEGMENT_MAX_WORDS) words = SEGMENT_MAX_WORDS;
     return words < needed ? needed : words;
 }
