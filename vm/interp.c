@@ -173,14 +173,15 @@ static NOINLINE Step prim_missing(Process *p) {
  * behind. */
 #define LEAF_METHOD(fn_, window, argc, mode, answer)                                                         \
     if (fn_->leaf) {                                                                                         \
+        if (fn_->leaf == LEAF_PRIM) {                                                                        \
+            LEAF_PRIM(fn_, window, argc, mode);                                                              \
+            answer;                                                                                          \
+        }                                                                                                    \
         if (fn_->leaf == LEAF_FIELD) {                                                                       \
             if (LIKELY(instance_has_slot((window)[0], fn_->leaf_slot))) {                                    \
                 Value v_ = object_at((window)[0], fn_->leaf_slot);                                           \
                 answer;                                                                                      \
             }                                                                                                \
-        } else if (fn_->leaf == LEAF_PRIM) {                                                                 \
-            LEAF_PRIM(fn_, window, argc, mode);                                                              \
-            answer;                                                                                          \
         } else {                                                                                             \
             Value v_ = fn_->leaf == LEAF_CONSTANT ? fn_->leaf_value : leaf_with(p, fn_, window);             \
             if (LIKELY(v_ != V_HOLE)) {                                                                      \

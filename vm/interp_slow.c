@@ -78,18 +78,22 @@ static bool small_arith(Opcode op, Value a, Value b, Value *out) {
     }
 }
 
+static PrimStatus concat(Process *p, Value a, Value b, Value *out) {
+    if (value_is_bytes(a) && value_is_bytes(b)) return string_concat(p, a, b, out);
+    uint32_t dispatch_class = list_is(a) ? CLASS_ID_List : dispatch_class_of(a);
+    const Method *m = selector_cached(p->vm->classes, SYMBOL(concat), dispatch_class);
+    if (UNLIKELY(!m)) m = selector_lookup(p, SYMBOL(concat), dispatch_class);
+    /* whoever has a method gets the message; for all others it is a concatenation of bytes gone wrong */
+    if (!m) return error_argument(p, a, SYMBOL(concat), NULL);
+    if (!list_is(a) || !list_is(b) || !m->fn->unit->stdlib) return PRIM_SEND;
+    *out = list_concat(p, a, b); /* what List's own method does */
+    return *out == V_HOLE ? PRIM_RAISE : PRIM_OK;
+}
+
 NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out) {
     Opcode op = instr_op(i);
+    if (op == OP_CONCAT) return concat(p, a, b, out);
     if (small_arith(op, a, b, out)) return PRIM_OK;
-    if (op == OP_CONCAT) {
-        if (value_is_bytes(a) && value_is_bytes(b)) return string_concat(p, a, b, out);
-        /* whoever has a method gets the message; for all others it is a concatenation of bytes gone wrong */
-        const Method *m = selector_lookup(p, SYMBOL(concat), dispatch_class_of(a));
-        if (!m) return error_argument(p, a, SYMBOL(concat), NULL);
-        if (!list_is(a) || !list_is(b) || !m->fn->unit->stdlib) return PRIM_SEND;
-        *out = list_concat(p, a, b); /* what List's own method does */
-        return *out == V_HOLE ? PRIM_RAISE : PRIM_OK;
-    }
     /* `%` and `**` are numeric only and raise; the others are messages to whatever is no number
      * (semantics 2.1) */
     if (op == OP_MOD) return number_mod(p, a, b, out);
@@ -105,16 +109,23 @@ NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out
     }
 }
 
+static bool order_holds(Opcode op, int order) {
+    switch (operator_selector(op)) {
+    case SYM_gt: return order > 0;
+    case SYM_le: return order <= 0;
+    case SYM_ge: return order >= 0;
+    default: return order < 0;
+    }
+}
+
 NOINLINE PrimStatus slow_order(Process *p, Opcode op, Value a, Value b, bool *out) {
+    if (number_is_float(a) && number_is_float(b)) { /* one of them is a zero */
+        double x = number_float_value(a), y = number_float_value(b);
+        return *out = order_holds(op, (x > y) - (x < y)), PRIM_OK;
+    }
     if (value_orders_by_message(a)) return PRIM_SEND;
     int order = number_is(a) && number_is(b) ? number_compare(a, b) : value_compare(p->vm, a, b);
-    switch (operator_selector(op)) {
-    case SYM_gt: *out = order > 0; break;
-    case SYM_le: *out = order <= 0; break;
-    case SYM_ge: *out = order >= 0; break;
-    default: *out = order < 0; break;
-    }
-    return PRIM_OK;
+    return *out = order_holds(op, order), PRIM_OK;
 }
 
 /* R[a] current, R[a+1] stop, R[a+2] step. True in *again: R[b] is the index of the round to come. */

@@ -127,8 +127,8 @@ struct Process {
 _Static_assert(sizeof(Process) <= 896, "the size of a control block");
 
 static inline uint32_t dispatch_class_of(Value v) {
-    if (value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF)
-        return object_class(v);
+    bool has_class = value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF;
+    if (__builtin_expect(has_class, 1)) return object_class(v);
     if (value_is_int(v)) return CLASS_ID_Integer;
     return dispatch_class_slow(v);
 }
