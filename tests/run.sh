@@ -49,6 +49,10 @@ programs() {
 
 run_tests() {
     local long=0 tenth soak=8
+    if [ "${1:-}" = --record-costs ]; then
+        build "$cd_root/build" beamtalk
+        exec bash "$cd_root/tests/cost/guard.sh" "$cd_root/build/beamtalk" --record
+    fi
     [ "${1:-}" = --long ] && long=1 && soak=1200
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
@@ -78,6 +82,7 @@ run_tests() {
     one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
     one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
+    one "release instruction guard" bash "$cd_root/tests/cost/guard.sh" "$cd_root/build/beamtalk"
     one "release matrix of constructs" "$cd_root/build/test_property" --matrix
     one "release programs, three callers" "$cd_root/build/test_property" --count 500 --callers 3 --schedule 7
     if [ $long = 1 ]; then
