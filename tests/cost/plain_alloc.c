@@ -1,4 +1,5 @@
-/* Preloaded when instructions are counted: the allocator of libc in place of mimalloc, whose counts depend on the machine. */
+/* Preloaded when instructions are counted: the allocator of libc in place of mimalloc, whose counts depend on
+ * the machine. */
 #include <stdlib.h>
 
 void *mi_malloc(size_t size);

@@ -78,9 +78,9 @@ static bool add_folder(PathList *list, const char *folder) {
         free(path);
     }
     closedir(dir);
-    qsort(list->items + first, list->count - first, sizeof *list->items, by_name);
     if (good && list->count == first)
         return fail("no workload in %s: write %s/NAME.bt", folder, folder), false;
+    if (good) qsort(list->items + first, list->count - first, sizeof *list->items, by_name);
     return good;
 }
 
