@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "vm/class_internal.h"
 #include "vm/alloc.h"
+#include "vm/capabilities.h"
 #include "vm/leaf.h"
 #include "vm/number.h"
 #include "vm/string.h"
@@ -122,7 +123,7 @@ static PrimFn find_prim(const CodeUnit *unit, Instr instr) {
     if (k >= unit->bc->const_count || unit->bc->consts[k].kind != BC_SYMBOL) return NULL;
     BcText name = unit->bc->consts[k].u.text;
     int index = prim_find(name.bytes, name.length);
-    return index < 0 ? NULL : PRIM_TABLE[index].fn;
+    return index < 0 ? NULL : capability_checked(unit->vm, PRIM_TABLE[index].fn);
 }
 
 PrimFn code_prim(const Function *fn, Instr instr) { return find_prim(fn->unit, instr); }

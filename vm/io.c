@@ -115,7 +115,10 @@ void io_console_flush(BtVm *vm) {
 
 void io_error_write(BtVm *vm, const char *bytes, size_t length) {
     io_console_flush(vm);
-    write_all(STDERR_FILENO, bytes, length);
+    if (vm->error_out)
+        vm->error_out(vm->io_context, bytes, length);
+    else
+        write_all(STDERR_FILENO, bytes, length);
 }
 
 /* ---- requests ---- */

@@ -14,7 +14,7 @@
 /* Any thread. The hooks run under the console's lock: they must not write to the console themselves. */
 void io_console_write(BtVm *vm, const char *bytes, size_t length);
 void io_console_flush(BtVm *vm);
-/* Standard error, unbuffered, after what is pending on the console. */
+/* Standard error or vm->error_out, unbuffered, after what is pending on the console. */
 void io_error_write(BtVm *vm, const char *bytes, size_t length);
 /* PRIM_BLOCK: a String without its line end, or nil at the end of input. */
 PrimStatus io_read_line(Process *p);

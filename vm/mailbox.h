@@ -133,6 +133,8 @@ typedef struct ProcessLink {
     Process *run_next;       /* intrusive run-queue or free-list link */
     Value exit_reason;
     Value call_class, call_selector; /* of the call it waits for, for errors; immediates */
+    uint64_t reductions_ceiling;     /* of reductions_total; beyond it the process ends (vm/limits.h) */
+    _Atomic int64_t output_left;     /* bytes that it may still print, itself or by those it calls */
     uint32_t slot;
     _Atomic uint32_t queued; /* messages in the private queue; others may read it */
     uint8_t wait;            /* WaitKind */

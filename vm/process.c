@@ -7,6 +7,7 @@
 #include "vm/class_vars.h"
 #include "vm/error.h"
 #include "vm/gc.h"
+#include "vm/limits.h"
 #include "vm/sched_internal.h"
 
 #define CACHE_LINE 64u
@@ -191,6 +192,7 @@ static void init_link(Process *p, const SpawnOptions *options) {
     l->call_class = l->call_selector = V_NIL;
     l->trap_exit = options->ignore_link_exits;
     l->ending = l->killed = l->cooling = l->tethered = l->timer = false;
+    limits_begin_process(p);
     /* relaxed: published with the state word */
     atomic_store_explicit(&l->class_id, options->class_id, memory_order_relaxed);
     atomic_store_explicit(&l->waiting_on, 0, memory_order_relaxed);
@@ -232,6 +234,8 @@ static void release_memory(Process *p) {
 Process *process_new(BtVm *vm, const SpawnOptions *options) {
     Scheduler *s = options->parent ? options->parent->scheduler : options->scheduler;
     ProcessTable *t = &vm->schedulers->processes;
+    bool asked_for = !options->completion && options->role != PROC_CLASS; /* by a program */
+    if (asked_for && !limits_allow_process(vm)) return NULL;
     Process *p = free_list_take(t, s);
     if (!p) return NULL;
     Word128 w = word128_peek(p->link.word);
@@ -347,6 +351,7 @@ void process_end(Scheduler *s, Process *p) {
     wait_close(p);
     if (l->completion) {
         Reply killed = {.kind = REPLY_DEAD, .value = l->exit_reason};
+        l->completion->broken_limit = limits_broken(p);
         complete(vm, l->completion, killed);
     }
     if (p->serving) refuse(p, s, p->serving);

@@ -28,6 +28,7 @@ typedef struct Completion {
     _Atomic bool done;
     Reply reply; /* VALUE: the answer; ERROR: the exception; NLR: a ^ that found no home; DEAD: killed, value
                     = reason symbol. The fragment is the reader's */
+    uint8_t broken_limit; /* DEAD: BrokenLimit of vm/limits.h */
 } Completion;
 
 typedef struct SpawnOptions {
@@ -139,10 +140,10 @@ bool timer_body_may_follow(Process *p);
 /* PRIM_BLOCK helpers: parks p until the deadline; resume_value is then `answer`. */
 PrimStatus process_sleep(Process *p, int64_t microseconds, Value answer);
 /* One-shot timer that pushes MSG_TIMER with this id to pid; id from timer_start, lazily deleted by
- * timer_cancel (true: was pending). */
+ * timer_cancel (true: was pending). 0: no memory, or no timer more is allowed. */
 uint64_t timer_start(Process *p, Value pid, int64_t microseconds);
 /* When the time is over, a process linked to p is started that makes the send (as process_start); not if p
- * has ended by then. 0: no memory. */
+ * has ended by then. 0: as above. */
 uint64_t timer_start_process(Process *p, int64_t microseconds, Value callable, Value selector,
                              const Value *args, unsigned argc);
 bool timer_cancel(BtVm *vm, uint64_t timer_id);

@@ -1,5 +1,5 @@
 /* What the files of the scheduler share. Private to
- * vm/{sched*,mailbox,call,wait,process,timer,relation,registry,system_signal}.c.
+ * vm/{sched*,mailbox,call,wait,process,timer,relation,registry,system_signal,limits}.c.
  *
  * `Scheduler *s` arguments: the scheduler whose thread is running, or NULL on a host or I/O thread (work then
  * goes through the injector). Everything in Scheduler without _Atomic belongs to that thread alone.

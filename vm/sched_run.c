@@ -161,6 +161,7 @@ void sched_run_slice(Scheduler *s, Process *p) {
         p->reductions_total += (uint64_t)used;
         if (!s->runs_expired) s->woken_used += used;
         s->reductions += (uint64_t)used;
+        if (outcome == RUN_YIELDED && limits_end_for_reductions(p)) outcome = RUN_DONE;
         left = p->reductions - 1; /* a switch is not free */
         bool again = settle(s, p, outcome, s->handoff != NULL);
         p = follow(s, p, again, left > 0);

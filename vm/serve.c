@@ -9,6 +9,7 @@
  * (serving_step). */
 #include "vm/crash_report.h"
 #include "vm/interp_internal.h"
+#include "vm/limits.h"
 #include "vm/string.h"
 #include "vm/tracing.h"
 
@@ -309,6 +310,7 @@ Step serve_next(Process *p) {
         if (m->kind == MSG_START && (!m->waiter || timer_body_begin(p, m))) return plain_start(p, m);
         if (is_request(p, m) && (c || p->role == PROC_ACTOR)) {
             p->serving = m;
+            limits_begin_message(p);
             if (p->role == PROC_ACTOR && tracing_is_on(p->vm)) tracing_begin(p, m);
             return c ? class_message(p, c) : actor_take(p);
         }

@@ -9,6 +9,7 @@
  *
  * Timers of timer_start have a record each; a cancel from any thread marks it and the entry goes when it is
  * due, or when most entries are cancelled ones. */
+#include "vm/limits.h"
 #include "vm/sched_internal.h"
 
 #define SWEEP_LEAST 1024u
@@ -174,6 +175,7 @@ static uint64_t start_record(Process *p, Value pid, Message *start, int64_t micr
     Scheduler *s = p->scheduler;
     uint32_t index;
     sweep(s);
+    if (!limits_allow_timer(p->vm)) return 0;
     TimerRecord *r = record_take(&s->timers, &index);
     if (!r) return 0;
     uint64_t state = atomic_load_explicit(&r->state, memory_order_relaxed); /* free: ours alone */
@@ -189,9 +191,7 @@ static uint64_t start_record(Process *p, Value pid, Message *start, int64_t micr
 }
 
 uint64_t timer_start(Process *p, Value pid, int64_t microseconds) {
-    uint64_t id = start_record(p, pid, NULL, microseconds);
-    if (!id) vm_fail(p->vm);
-    return id;
+    return start_record(p, pid, NULL, microseconds);
 }
 
 uint64_t timer_start_process(Process *p, int64_t microseconds, Value callable, Value selector,

@@ -36,12 +36,18 @@ BtVm *vm_new(const VmConfig *config) {
         config->stack_limit_words ? config->stack_limit_words : DEFAULT_STACK_LIMIT_WORDS;
     vm->memory_limit_bytes = config->memory_limit_bytes;
     vm->mailbox_limit = config->mailbox_limit;
+    vm->process_limit = config->process_limit;
+    vm->timer_limit = config->timer_limit;
+    vm->reductions_limit = config->reductions_limit;
+    vm->output_limit_bytes = config->output_limit_bytes;
+    vm->denied = config->denied;
     if (config->profile) vm->profile = profile_new();
     vm->no_tail_calls = config->no_tail_calls;
     vm->shared = config->shared;
     vm->seeded = config->seeded;
     vm->seed = config->seed;
     vm->out = config->out;
+    vm->error_out = config->error_out;
     vm->log = config->log;
     vm->io_context = config->io_context;
     read_stress_switches(vm);

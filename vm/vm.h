@@ -22,8 +22,12 @@ struct BtVm {
     Value *error_kinds; /* symbols by ErrorKind */
     uint32_t max_symbols;
     size_t default_heap_limit_words, default_stack_limit_words; /* 0 heap = none; stack default 512 MB */
-    size_t memory_limit_bytes;          /* resident set of the whole VM; 0 = none (vm/limits.h) */
-    uint32_t mailbox_limit;             /* messages that may wait for a process; 0 = none */
+    size_t memory_limit_bytes; /* resident set of the whole VM; 0 = none (vm/limits.h) */
+    uint32_t mailbox_limit;    /* messages that may wait for a process; 0 = none */
+    uint32_t process_limit;    /* processes that may live, the library's included; 0 = none */
+    uint32_t timer_limit;      /* timers that may wait; 0 = none */
+    uint64_t reductions_limit, output_limit_bytes; /* of one piece of work (vm/limits.h); 0 = none */
+    uint32_t denied;                    /* capabilities that programs have not (capabilities.def) */
     _Atomic bool memory_short;          /* was over the limit at the last look */
     _Atomic int64_t memory_looked_us;   /* when that was */
     bool no_tail_calls, seeded, shared; /* shared: programs cannot end it */
@@ -34,7 +38,8 @@ struct BtVm {
     bool gc_stress, yield_stress, segment_stress;
     void (*out)(void *context, const char *bytes,
                 size_t length); /* program output; NULL = stdout, buffered */
-    void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL = stderr */
+    void (*error_out)(void *context, const char *bytes, size_t length); /* Console error:; NULL = stderr */
+    void (*log)(void *context, const char *bytes, size_t length);       /* log lines; NULL = as error_out */
     void *io_context;
     struct Workspace *workspace; /* sessions and shared names: vm/workspace.h */
 };
@@ -45,9 +50,11 @@ typedef struct VmConfig {
     bool seeded, no_tail_calls, shared;
     uint64_t seed;
     size_t heap_limit_words, stack_limit_words, memory_limit_bytes;
-    uint32_t mailbox_limit;
+    uint32_t mailbox_limit, process_limit, timer_limit, denied;
+    uint64_t reductions_limit, output_limit_bytes;
     bool profile;
     void (*out)(void *context, const char *bytes, size_t length);
+    void (*error_out)(void *context, const char *bytes, size_t length);
     void (*log)(void *context, const char *bytes, size_t length);
     void *io_context;
 } VmConfig;

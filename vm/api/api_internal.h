@@ -11,7 +11,12 @@
 
 struct bt_vm {
     BtVm *core;
+    int64_t deadline_ms; /* of evaluations that name none; 0: none */
 };
+
+/* A structure of the host's as this library knows it: what an older header has not is zero. */
+#define STRUCT_COPY(to, from)                                                                                \
+    memcpy(&(to), (from), (from)->size && (from)->size < sizeof(to) ? (from)->size : sizeof(to))
 
 /* A term that outlives its process: a fragment and the value in it. Immediates need no fragment. */
 typedef struct {
@@ -67,10 +72,20 @@ void result_set_error(bt_result *result, BtVm *vm, Value exception);
 typedef struct {
     bt_session *session; /* whose evaluation it is */
     size_t heap_limit_words, stack_limit_words;
+    uint64_t reductions_limit; /* 0: the VM's */
     int64_t deadline_ms;
     bool main_process;
 } RunLimits;
-typedef enum { RAN_VALUE, RAN_ERROR, RAN_NLR, RAN_KILLED, RAN_TIMEOUT, RAN_NO_MEMORY } RanKind;
+typedef enum {
+    RAN_VALUE,
+    RAN_ERROR,
+    RAN_NLR,
+    RAN_KILLED,
+    RAN_OUT_OF_REDUCTIONS,
+    RAN_OUT_OF_OUTPUT,
+    RAN_TIMEOUT,
+    RAN_NO_MEMORY
+} RanKind;
 RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
                     unsigned argc, Kept *out);
 void kept_free(BtVm *vm, Kept *kept);

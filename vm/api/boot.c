@@ -49,8 +49,9 @@ static void discard(void *context, const char *bytes, size_t length) {
 }
 
 bt_vm *bt_vm_new(const bt_config *config) {
-    static const bt_config defaults = {.size = sizeof defaults};
-    if (!config) config = &defaults;
+    bt_config own = {.size = sizeof own};
+    if (config) STRUCT_COPY(own, config);
+    config = &own;
     VmConfig core = {.schedulers = config->schedulers,
                      .seeded = config->seeded != 0,
                      .seed = config->seed,
@@ -64,10 +65,19 @@ bt_vm *bt_vm_new(const bt_config *config) {
                      .out = config->output       ? config->output
                             : config->use_stdout ? write_stdout
                                                  : discard,
+                     .error_out = config->error_output ? config->error_output
+                                  : config->use_stderr ? NULL
+                                                       : discard,
                      .log = config->log,
+                     .denied = config->denied,
+                     .reductions_limit = config->reductions_limit,
+                     .output_limit_bytes = config->output_limit_bytes,
+                     .process_limit = config->process_limit,
+                     .timer_limit = config->timer_limit,
                      .io_context = config->context};
     bt_vm *vm = mem_zalloc(sizeof *vm);
     if (!vm) return NULL;
+    vm->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : 0;
     vm->core = vm_new(&core);
     if (vm->core)
         vm->core->compiler = (CompileService){

@@ -6,7 +6,8 @@
 
 typedef struct {
     bt_session *session;
-    const bt_eval_options *options;
+    const bt_eval_options *options; /* &own */
+    bt_eval_options own;            /* the caller's, or the defaults */
     bt_result *result;
     CodeUnit *unit; /* of a text that was compiled */
 } Evaluation;

@@ -85,7 +85,9 @@ bt_status bt_vm_load(bt_vm *vm, const bt_source *sources, size_t count, const bt
                      bt_result **results) {
     if (!vm || !results || (!sources && count)) return BT_MISUSE;
     Load l = {.vm = vm->core, .sources = sources, .count = count, .results = results};
-    l.spoil = options && options->spoil_methods;
+    bt_eval_options own = {0};
+    if (options) STRUCT_COPY(own, options);
+    l.spoil = own.spoil_methods;
     bool whole = prepare(&l);
     bt_status status = whole ? BT_OK : BT_NO_MEMORY;
     if (whole) {

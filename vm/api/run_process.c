@@ -1,14 +1,17 @@
 /* Runs one callable, or one send, in a fresh process and waits for its end. */
 #include <sched.h>
 #include "vm/api/api_internal.h"
+#include "vm/limits.h"
 
 void kept_free(BtVm *vm, Kept *kept) {
     if (kept->fragment) fragment_free(vm, kept->fragment);
     *kept = (Kept){.value = V_NIL};
 }
 
-static RanKind ran_kind(ReplyKind kind) {
-    switch (kind) {
+static RanKind ran_kind(const Completion *c) {
+    if (c->broken_limit == BROKEN_REDUCTIONS) return RAN_OUT_OF_REDUCTIONS;
+    if (c->broken_limit == BROKEN_OUTPUT) return RAN_OUT_OF_OUTPUT;
+    switch (c->reply.kind) {
     case REPLY_VALUE: return RAN_VALUE;
     case REPLY_ERROR: return RAN_ERROR;
     case REPLY_NLR: return RAN_NLR;
@@ -33,6 +36,7 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     if (!p) return mem_free(completion), RAN_NO_MEMORY;
     Value pid = p->pid;
     p->session = limits->session->core->id;
+    if (limits->reductions_limit) p->link.reductions_ceiling = limits->reductions_limit;
     atomic_store(&limits->session->running, pid);
     if (!process_start(p, NULL, callable, selector, args, argc)) {
         atomic_store(&limits->session->running, V_NIL);
@@ -49,7 +53,7 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     atomic_store(&limits->session->running, V_NIL);
     RanKind kind = RAN_KILLED;
     if (atomic_load_explicit(&completion->done, memory_order_acquire)) {
-        kind = ran_kind(completion->reply.kind);
+        kind = ran_kind(completion);
         *out = (Kept){completion->reply.fragment, completion->reply.value};
         mem_free(completion);
     } else if (!process_is_alive(vm, pid)) {

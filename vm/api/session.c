@@ -1,5 +1,6 @@
 /* Sessions: one input at a time is compiled, its definitions installed, its expressions run in a process of
  * their own; the variables that it assigned stay bound unless it failed. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "vm/api/evaluation.h"
@@ -146,11 +147,24 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
 
 RunLimits evaluation_limits(const Evaluation *e) {
     const bt_eval_options *o = e->options;
+    int64_t deadline_ms = o->deadline_ms ? o->deadline_ms : e->session->vm->deadline_ms;
     return (RunLimits){.session = e->session,
                        .heap_limit_words = o->heap_limit_bytes / sizeof(Value),
                        .stack_limit_words = o->stack_limit_bytes / sizeof(Value),
-                       .deadline_ms = o->deadline_ms,
+                       .reductions_limit = o->reductions_limit,
+                       .deadline_ms = deadline_ms > INT64_MAX / 2000 ? INT64_MAX / 2000 : deadline_ms,
                        .main_process = o->main_process || o->ignore_link_exits};
+}
+
+/* The error of a process that has ended for a limit. */
+static bt_status out_of(Evaluation *e, const char *use, const char *what, uint64_t limit) {
+    char hint[160];
+    snprintf(hint, sizeof hint, "This evaluation may %s at most %" PRIu64 " %s", use, limit, what);
+    const char *const texts[] = {"RuntimeError", "resource_error", "a system limit was reached", hint};
+    char **const fields[] = {&e->result->error_class, &e->result->error_kind, &e->result->error_message,
+                             &e->result->error_hint};
+    for (size_t i = 0; i < 4; i++) *fields[i] = text_dup(texts[i], strlen(texts[i]));
+    return BT_RUNTIME_ERROR;
 }
 
 bt_status evaluation_status(Evaluation *e, RanKind kind, const Kept *answer) {
@@ -164,6 +178,10 @@ bt_status evaluation_status(Evaluation *e, RanKind kind, const Kept *answer) {
     case RAN_ERROR:
     case RAN_NLR: result_set_error(e->result, vm, answer->value); return BT_RUNTIME_ERROR;
     case RAN_KILLED: return BT_KILLED;
+    case RAN_OUT_OF_REDUCTIONS:
+        return out_of(e, "use", "reductions",
+                      e->options->reductions_limit ? e->options->reductions_limit : vm->reductions_limit);
+    case RAN_OUT_OF_OUTPUT: return out_of(e, "print", "bytes", vm->output_limit_bytes);
     case RAN_TIMEOUT: return BT_TIMEOUT;
     case RAN_NO_MEMORY: break;
     }
@@ -297,9 +315,9 @@ static bt_status run_script(Evaluation *e) {
 }
 
 bool evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_options *options) {
-    static const bt_eval_options defaults = {.size = sizeof defaults, .want_shown = 1};
-    *e = (Evaluation){
-        .session = session, .options = options ? options : &defaults, .result = result_new(BT_OK)};
+    *e = (Evaluation){.session = session, .result = result_new(BT_OK), .own.want_shown = !options};
+    if (options) STRUCT_COPY(e->own, options);
+    e->options = &e->own;
     if (!e->result) return false;
     e->result->vm = session->vm;
     pthread_mutex_lock(&session->lock);

@@ -119,7 +119,8 @@ bt_vm *start_vm_writing(const CommonOptions *o,
                         .shared = o->shared,
                         .output = output,
                         .context = context,
-                        .use_stdout = !output};
+                        .use_stdout = !output,
+                        .use_stderr = 1};
     bt_vm *vm = bt_vm_new(&config);
     if (!vm) fail("the virtual machine could not start");
     signals_watch(o->signals, vm);

@@ -38,7 +38,20 @@ typedef enum {
     BT_INTERRUPTED /* bt_session_interrupt stopped the evaluation */
 } bt_status;
 
-/* Zero means the default for every field. `size` is sizeof(bt_config), for versions to come. */
+/* What a host may deny to programs (bt_config.denied). A refused program gets permission_denied with a hint
+ * that names the host. */
+enum {
+    BT_DENY_FILES = 1,       /* File and its like */
+    BT_DENY_ENVIRONMENT = 2, /* environment variables, name and process id of the machine */
+    BT_DENY_EXIT = 4,        /* Program exit:, System halt: */
+    BT_DENY_INPUT = 8,       /* reading the standard input of the host */
+    BT_DENY_SUBPROCESS = 16, /* programs can start none today */
+    BT_DENY_NETWORK = 32,    /* programs have none today */
+    BT_DENY_ALL = 0x7fffffff /* these, and whatever later versions can deny */
+};
+
+/* Zero means the default for every field: nothing denied, no limits, silence. `size` is sizeof(bt_config):
+ * fields that a program's older header does not know have their defaults; 0 stands for the present size. */
 typedef struct bt_config {
     size_t size;
     unsigned schedulers; /* 0: one per core */
@@ -49,13 +62,28 @@ typedef struct bt_config {
     int no_tail_calls;
     void (*output)(void *context, const char *bytes,
                    size_t length); /* program output; NULL: discarded unless use_stdout */
-    void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL: standard error */
+    void (*log)(void *context, const char *bytes, size_t length); /* log lines; NULL: as error_output */
     void *context;
     int use_stdout;
     size_t memory_limit_bytes; /* resident set of the process, 0: none; who asks for much beyond it fails */
     int profile;               /* non-zero: bt_vm_profile has something to tell */
     uint32_t mailbox_limit;    /* messages that may wait for one process, 0: none; more end it */
-    int shared; /* programs cannot end the VM: `Program exit:` and `System halt:` raise `unsupported` */
+    int shared;                /* as BT_DENY_EXIT, for programs that share a VM: they get `unsupported` */
+    uint32_t denied;           /* BT_DENY_* */
+    void (*error_output)(void *context, const char *bytes,
+                         size_t length); /* what programs write by Console error:; NULL: discarded unless
+                                            use_stderr */
+    int use_stderr;
+    /* Limits of one piece of work: the life of an evaluation, a send, or a plain process (a timer's block, a
+     * worker), or one message that an actor or a class serves. What goes over ends at once, and no program
+     * can prevent it: an evaluation with BT_RUNTIME_ERROR and resource_error, an actor's callers get
+     * actor_dead. 0: none. */
+    uint64_t reductions_limit;   /* about one per call or turn of a loop; counted by slices of 4,000 */
+    uint64_t output_limit_bytes; /* printed */
+    int64_t deadline_ms;         /* of evaluations and sends whose options name none */
+    /* Of the VM; who asks for one more gets resource_error. 0: none. */
+    uint32_t process_limit; /* living processes, the library's own dozens included */
+    uint32_t timer_limit;   /* timers that have not fired */
 } bt_config;
 
 /* A VM with the library loaded. No thread starts before the first evaluation; no signal handler is installed.
@@ -81,7 +109,7 @@ BT_API void bt_session_free(bt_session *session);
 typedef struct bt_eval_options {
     size_t size;
     const char *name;        /* for diagnostics; NULL: "eval" */
-    int64_t deadline_ms;     /* 0: none */
+    int64_t deadline_ms;     /* 0: the VM's; negative: none */
     size_t heap_limit_bytes; /* of the evaluation's process, 0: the VM's */
     size_t stack_limit_bytes;
     int load_only;     /* definitions are installed, top-level expressions must not occur */
@@ -89,6 +117,7 @@ typedef struct bt_eval_options {
     int spoil_methods; /* a semantic error inside one method body spoils that method only (test runners) */
     int ignore_link_exits; /* the end of an actor that it spawned does not end the evaluation */
     int main_process;      /* the evaluation is the program's main process (run): link exits are ignored */
+    uint64_t reductions_limit; /* of the evaluation's process, 0: the VM's. bt_config has more about it */
 } bt_eval_options;
 
 /* Evaluates source text of `length` bytes as one input of the session: definitions are installed, expressions

@@ -89,6 +89,7 @@ PRIM(prim_process_start_timer) {
     (void)count;
     int64_t us = value_is_int(args[1]) ? value_to_int(args[1]) : 0;
     uint64_t id = timer_start(p, p->pid, us < 0 ? 0 : us);
+    if (!id) return error_resource(p, "The limit of timers or memory was reached");
     return *result = value_from_int((int64_t)(id & (uint64_t)SMALLINT_MAX)), PRIM_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <time.h>
 #include "vm/alloc.h"
 #include "vm/io.h"
+#include "vm/limits.h"
 #include "vm/number.h"
 #include "vm/prims/prim_support.h"
 
@@ -20,12 +21,13 @@ static PrimStatus write_text(Process *p, Value *args, bool error, Value *result)
     if (!value_is_bytes(args[1])) return error_type(p, args[0], named(p, "print:"), "Expected a String");
     size_t length;
     const char *bytes = string_bytes(args[1], &length);
+    *result = V_NIL;
+    if (!limits_charge_output(p, length)) return p->link.killed ? PRIM_YIELD : PRIM_OK;
     if (error)
         io_error_write(p->vm, bytes, length);
     else
         io_console_write(p->vm, bytes, length);
     (void)process_charge(p, (uint32_t)(1 + length / 64));
-    *result = V_NIL;
     return PRIM_OK;
 }
 

@@ -40,7 +40,7 @@ static PrimStatus start_once(Process *p, Value *args, int64_t us, Value *result)
     uint64_t id = timer_start_process(p, us, args[0], SYMBOL(__fired), arguments, 3);
     /* release: pairs with the acquire load of who cancels */
     atomic_store_explicit(&t->record, id, memory_order_release);
-    return id ? PRIM_OK : error_resource(p, "There is no memory for another timer.");
+    return id ? PRIM_OK : error_resource(p, "The limit of timers or memory was reached");
 }
 
 /* Milliseconds as an Integer and a block without parameters; the Beamtalk code behind it does the rest. */
