@@ -244,7 +244,7 @@ bool raw_send(BtVm *vm, Process *from, Value target_pid, uint64_t tag, Value ter
     Scheduler *s = from ? from->scheduler : NULL;
     if (!process_is_alive(vm, target_pid)) return false;
     Message *m = message_make(vm, s, MSG_RAW, from ? from->pid : V_NIL, V_NIL, V_NIL, &term, 1);
-    if (!m) return false;
+    if (!m) return from && (error_resource(from, NULL), false);
     m->call_id = tag;
     return mailbox_send(vm, s, target_pid, m);
 }

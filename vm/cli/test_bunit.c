@@ -87,11 +87,12 @@ static bool add_class(TestClassList *list, const char *line, size_t length) {
     size_t words = 1;
     for (const char *p = at; p && *p; p++) words += *p == ' ';
     c->selectors = calloc(words, sizeof *c->selectors);
-    while (c->selectors && at && (word = strsep(&at, " ")))
-        if (*word) c->selectors[c->count++] = strdup(word);
+    bool good = c->name && c->selectors;
+    while (good && at && (word = strsep(&at, " ")))
+        if (*word) good = (c->selectors[c->count++] = strdup(word)) != NULL;
     free(copy);
     list->count++;
-    return c->name && c->selectors;
+    return good;
 }
 
 /* The class's line in the plan; NULL: it is no class with tests. */

@@ -81,8 +81,8 @@ PRIM(prim_process_send) {
     (void)count;
     *result = V_NIL;
     Value pid = pid_of(p, args[2]);
-    if (pid != V_NIL) (void)raw_send(p->vm, p, pid, 0, args[1]);
-    return PRIM_OK;
+    if (pid == V_NIL || raw_send(p->vm, p, pid, 0, args[1])) return PRIM_OK;
+    return p->exception == V_HOLE ? PRIM_OK : PRIM_RAISE;
 }
 
 PRIM(prim_process_start_timer) {

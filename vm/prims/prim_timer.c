@@ -116,7 +116,8 @@ PRIM(prim_timer_cancel) {
     uint64_t record = t ? atomic_load_explicit(&t->record, memory_order_acquire) : 0;
     if (stopped && record) (void)timer_cancel(p->vm, record);
     if (stopped && pid != V_NIL) (void)raw_send(p->vm, p, pid, 0, SYMBOL(normal));
-    return *result = value_from_bool(stopped), PRIM_OK;
+    *result = value_from_bool(stopped);
+    return p->exception == V_HOLE ? PRIM_OK : PRIM_RAISE;
 }
 
 PRIM(prim_timer_sleep_us) {
