@@ -139,7 +139,7 @@ static IrAtom segment_values(Lower *l, const Node *p, IrAtom value, const void *
     for (uint32_t i = 0; i < count; i++) {
         const Node *s = p->as.list.items[i];
         bool little = s->as.segment.endian == SEG_LITTLE || s->as.segment.endian == SEG_NATIVE;
-        spec[i * 3] = atom_int(segment_type(s->as.segment.type));
+        spec[(size_t)i * 3] = atom_int(segment_type(s->as.segment.type));
         spec[i * 3 + 1] = segment_size(l, p, i);
         spec[i * 3 + 2] = atom_int((s->as.segment.sign == SEG_SIGNED) + (little ? 2 : 0));
     }

@@ -79,6 +79,7 @@ run_tests() {
     allocations=30
     if [ $long = 1 ]; then allocations=1000000; fi
     limit=3000 one "release failing allocations" bash "$cd_root/tests/alloc_fail/run.sh" "$cd_root/build/beamtalk" $allocations
+    one "clang-tidy" bash "$cd_root/tests/tidy.sh" "$cd_root/build"
     one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
     one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"

@@ -276,7 +276,7 @@ void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,
                bool (*plain)(BtVm *vm, const Site *site, uint32_t dispatch_class, const Method *m)) {
     if (atomic_load_explicit(&site->word2, memory_order_relaxed)) return; /* full: no lock for nothing */
     pthread_rwlock_rdlock(&vm->classes->lock);
-    if (class_lookup_locked(vm, dispatch_class, site->name) == m && plain(vm, site, dispatch_class, m)) {
+    if (m && class_lookup_locked(vm, dispatch_class, site->name) == m && plain(vm, site, dispatch_class, m)) {
         uint64_t word = (uint64_t)dispatch_class << 32 | m->index;
         if (!atomic_load_explicit(&site->word, memory_order_relaxed))
             atomic_store_explicit(&site->word, word, memory_order_release);

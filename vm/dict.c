@@ -11,7 +11,7 @@ KeyPlace keys_search(BtVm *vm, const uint64_t *keys, uint32_t count, uint32_t st
     uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = value_compare_keys(vm, key, keys[middle * stride]);
+        int order = value_compare_keys(vm, key, keys[(size_t)middle * stride]);
         if (order == 0) return (KeyPlace){middle, true};
         if (order < 0) {
             high = middle;

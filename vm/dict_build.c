@@ -211,7 +211,8 @@ static Value build_node(const Builder *b, size_t first, size_t end, unsigned lev
         }
     }
     Value node = node_new(b->p, data, children, (size_t)__builtin_popcount(data));
-    uint64_t *pair = object_words(node) + DICT_NODE_FIRST, *child = pair + 2 * __builtin_popcount(data);
+    uint64_t *pair = object_words(node) + DICT_NODE_FIRST,
+             *child = pair + (ptrdiff_t)2 * __builtin_popcount(data);
     for (size_t at = first, next; at < end; at = next) {
         next = group_end(b->entries, at, end, level);
         if (next - at == 1) {
@@ -251,7 +252,7 @@ static Value large_build(Process *p, const Source *s) {
 
 static Value build(Process *p, const Source *s) {
     FlatIndex flat = {.count = 0};
-    if (s->count > 2 * DICT_FLAT_MAX) return large_build(p, s);
+    if (s->count > (size_t)2 * DICT_FLAT_MAX) return large_build(p, s);
     for (uint32_t i = 0; i < s->count; i++)
         if (!flat_insert(p->vm, &flat, s, i)) return large_build(p, s);
     return flat_build(p, &flat, s);

@@ -23,14 +23,14 @@ static bool node_is_valid(BtVm *vm, Value node, unsigned level, uint64_t prefix,
                     : level == DICT_LEVELS ? UINT64_MAX
                                            : (UINT64_C(1) << (level * DIGIT_BITS)) - 1;
     for (uint32_t i = 0; i < pairs; i++)
-        if ((value_hash(vm, words[2 * i]) & mask) != prefix) return false;
+        if ((value_hash(vm, words[(size_t)2 * i]) & mask) != prefix) return false;
     if (level == DICT_LEVELS) {
         *count += pairs;
         return pairs > 1 && keys_ascend(vm, words, pairs, 2);
     }
     for (uint32_t digit = 0, pair = 0, child = 0; digit < 32; digit++) {
         uint32_t bit = 1u << digit;
-        if (data & bit && hash_digit(value_hash(vm, words[2 * pair++]), level) != digit) return false;
+        if (data & bit && hash_digit(value_hash(vm, words[(size_t)2 * pair++]), level) != digit) return false;
         if (!(children & bit)) continue;
         size_t before = *count;
         uint64_t deeper = prefix | (uint64_t)digit << (level * DIGIT_BITS);

@@ -35,9 +35,9 @@ bool json_pool_init(JsonPool *pool, const char *bytes, size_t length, size_t max
     measure(bytes, length, &longest, &depth);
     if (depth > max_depth) depth = max_depth + 1;
     for (; buffer <= longest + 1; buffer *= 2) growths++;
-    size_t moves = BUFFERS * growths + 1, stack = depth + 2 * STACK_STEP;
-    size_t headers = (4 + BUFFERS * growths + moves) * 2 * BLOCK_ALIGN;
-    pool->size = FIXED + BUFFERS * 2 * buffer + moves * stack + headers;
+    size_t moves = BUFFERS * growths + 1, stack = depth + (size_t)2 * STACK_STEP;
+    size_t headers = (4 + BUFFERS * growths + moves) * (size_t)(2 * BLOCK_ALIGN);
+    pool->size = FIXED + (size_t)2 * BUFFERS * buffer + moves * stack + headers;
     pool->used = pool->last = 0;
     pool->block = mem_alloc(pool->size);
     return pool->block != NULL;

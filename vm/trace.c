@@ -14,9 +14,10 @@
 #define SHOWN_FRAMES 5
 /* Words of one frame in a raw trace. FLAGS: line << 2 | class side << 1 | block. */
 enum { RAW_CLASS, RAW_SELECTOR, RAW_FLAGS, RAW_ARGC, RAW_FILE, RAW_WORDS };
+#define RAW_MAX_WORDS ((size_t)TRACE_MAX_FRAMES * RAW_WORDS)
 
 typedef struct {
-    Value words[TRACE_MAX_FRAMES * RAW_WORDS];
+    Value words[RAW_MAX_WORDS];
     size_t count;
 } RawTrace;
 
@@ -71,7 +72,7 @@ void error_extend_trace(Process *p) {
     RawTrace t;
     collect(p, &t);
     size_t size = object_size(exception), theirs = object_size(object_at(exception, EXC_TRACE)) - 1,
-           room = theirs < TRACE_MAX_FRAMES * RAW_WORDS ? TRACE_MAX_FRAMES * RAW_WORDS - theirs : 0,
+           room = theirs < RAW_MAX_WORDS ? RAW_MAX_WORDS - theirs : 0,
            ours = t.count * RAW_WORDS < room ? t.count * RAW_WORDS : room;
     RootSpan span;
     roots_push(p, &span, &exception, 1);

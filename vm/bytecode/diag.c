@@ -19,7 +19,7 @@ bool source_file_init(SourceFile *file, const char *name, const char *text, size
 }
 
 static char *read_stream(FILE *in, size_t *length, const char **why) {
-    size_t used = 0, capacity = 16 * 1024;
+    size_t used = 0, capacity = (size_t)16 * 1024;
     char *text = malloc(capacity);
     *why = "out of memory";
     while (text) {

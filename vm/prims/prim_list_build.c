@@ -52,7 +52,7 @@ static bool sort_integers(Value *values, Value *scratch, size_t count) {
 void values_sort(Process *p, Value *values, Value *scratch, size_t count) {
     charge_elements(p, count);
     unsigned levels = count > 1 ? 64 - (unsigned)__builtin_clzll(count) : 1;
-    charge_elements(p, 2 * levels * count); /* a comparison costs about half a reduction */
+    charge_elements(p, (size_t)2 * levels * count); /* a comparison costs about half a reduction */
     if (count >= RADIX_LEAST && sort_integers(values, scratch, count)) return;
     Value *from = values, *to = scratch;
     for (size_t width = 1; width < count; width *= 2) {
