@@ -83,6 +83,7 @@ run_tests() {
     one "release worked examples of IR" bash "$cd_root/tests/ir_docs/run.sh" "$cd_root/build/beamtalk"
     one "release differences of IR" bash "$cd_root/tests/ir_diff/run.sh" "$cd_root/build/beamtalk"
     one "release cost of the verifier" bash "$cd_root/tests/cost/run.sh" "$cd_root/build/beamtalk"
+    one "benchmark scripts" bash "$cd_root/tests/bench/run.sh" "$cd_root/build/beamtalk"
     one "release instruction guard" bash "$cd_root/tests/cost/guard.sh" "$cd_root/build/beamtalk"
     one "release growth of costs" bash "$cd_root/tests/growth/growth.sh" "$cd_root/build/beamtalk"
     if [ $long = 1 ]; then one "release growth, four times the size" env GROWTH_SCALE=4 bash "$cd_root/tests/growth/growth.sh" "$cd_root/build/beamtalk" collections depth; fi
