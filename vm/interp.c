@@ -133,9 +133,13 @@ static NOINLINE Step prim_missing(Process *p) {
             miss;                                                                                            \
     }
 
-/* Four words a step: the last may lie behind the frame, where a segment has some to spare. */
+/* Eight words a step, the first without asking: the last may lie behind the frame, where a segment has as
+ * many to spare. */
+#define EIGHT_NIL(at) (at)[0] = (at)[1] = (at)[2] = (at)[3] = (at)[4] = (at)[5] = (at)[6] = (at)[7] = V_NIL
 #define FILL_NIL(first, end)                                                                                 \
-    for (Value *r_ = (first); r_ < (end); r_ += STACK_SPARE_WORDS + 1) r_[0] = r_[1] = r_[2] = r_[3] = V_NIL
+    Value *fill_ = (first);                                                                                  \
+    EIGHT_NIL(fill_);                                                                                        \
+    while (UNLIKELY((fill_ += STACK_SPARE_WORDS) < (end))) EIGHT_NIL(fill_)
 #define PUSH_FRAME(fn_, window, argc)                                                                        \
     do {                                                                                                     \
         const Function *callee_ = (fn_);                                                                     \
@@ -149,7 +153,7 @@ static NOINLINE Step prim_missing(Process *p) {
         Frame *made_ = (Frame *)(void *)regs_ - 1;                                                           \
         made_->caller = FRAME;                                                                               \
         made_->fn = callee_;                                                                                 \
-        made_->serial = 0, made_->flags = 0, made_->carriers = 0;                                            \
+        memset(&made_->serial, 0, sizeof(Frame) - offsetof(Frame, serial)); /* one store */                  \
         FILL_NIL(regs_ + (argc) + 1, end_);                                                                  \
         R = regs_;                                                                                           \
         pc = callee_->code;                                                                                  \

@@ -25,7 +25,7 @@ struct StackSegment {
 #define SEGMENT_HEADER_WORDS (sizeof(StackSegment) / sizeof(Value))
 #define SEGMENT_FIRST_WORDS 64u
 #define SEGMENT_LONE_WORDS 512u /* of processes that are no actors: they are few, and many loop for long */
-#define STACK_SPARE_WORDS 3u    /* behind the end of a segment: frames are filled some words at a time */
+#define STACK_SPARE_WORDS 8u    /* behind the end of a segment: frames are filled some words at a time */
 #define SEGMENT_MAX_WORDS 32768u
 _Static_assert(sizeof(StackSegment) % sizeof(Value) == 0, "a segment is made of words");
 
