@@ -42,4 +42,20 @@ expect "one workload missed" 1 'MISS fib_30 +ms +lua54 .*~.* pass, 6 missed' '' 
 expect "a workload of ours that is not there" 1 'MISS nbody .* ours was not measured' '' "$bench/against" <(grep -v 'nbody.*bt' "$work/inside.tsv")
 expect "a peer that is not there" 1 'nbody +ns_per_step +erl +not in this run.* 1 peers not in this run' '' "$bench/against" <(grep -vP 'nbody\tns_per_step\tns\terl\t' "$work/inside.tsv")
 expect "no table" 2 '' 'usage' "$bench/against"
+
+# The script that rewrites docs/performance.md, and the keys of that document.
+printf 'alpha\tns_per_op\t12.345\tns\nbeta\tms\t1234.5\tms\t1\t2\n' >"$work/figures"
+printf 'ok   List add:, a copy%27s linear       500:     606225  x4:  3.86  x16:  3.94\n1 passed, 0 failed\n' '' | sed 's/copy *linear/copy                          linear  /' >"$work/growth"
+printf '# T\n<!-- figures -->\n| operation | grows | key | time |\n| --- | --- | --- | --- |\n| first | x | `alpha ns_per_op` | ? |\n| second | y | `beta ms` | 7 |\n<!-- end of figures -->\n| text | `alpha ns_per_op` | ? |\n<!-- growth -->\nold\n<!-- end of growth -->\n' >"$work/document"
+expect "figures and growth are written into the document" 0 \
+    '\| first \| x \| `alpha ns_per_op` \| 12\.3 ns \|~\| second \| y \| `beta ms` \| 1234 ms \|~<!-- end of figures -->~\| text \| `alpha ns_per_op` \| \? \|~<!-- growth -->~.*~\| List add:, a copy \| linear \| 500 \| 606225 \| 3\.86 \| 3\.94 \|~<!-- end of growth -->~$' '' \
+    "$bench/refresh-docs" --from "$work/figures" "$work/growth" "$work/document"
+expect "a figure that nobody measured" 1 '# T' 'no figure for beta ms' "$bench/refresh-docs" --from <(head -n 1 "$work/figures") "$work/growth" "$work/document"
+expect "growth that nobody measured" 1 '# T' 'no table of growth' "$bench/refresh-docs" --from "$work/figures" /dev/null "$work/document"
+missing=$(sed -nE 's/^\|.*\| `([a-z0-9_]+) ([a-z0-9_]+)` \|.*/\1 \2/p' "$here/../../docs/performance.md" | while read -r name metric; do
+    [ "$name" = startup ] || { grep -rhq "\"$name\"" "$bench" && grep -rhq "$metric" "$bench" --include='*.bt' --include='*.c'; } || echo "$name $metric"
+done)
+echo "$missing" >"$work/missing"
+verdict "every key of docs/performance.md is printed by a program" $((${#missing} == 0)) "$work/missing"
+verdict "docs/performance.md has no figure that is missing" $(($(grep -c '| ? |' "$here/../../docs/performance.md") == 0))
 finish
