@@ -24,10 +24,22 @@ check() { # check NAME COMMAND...
 installs() {
     ninja -C "$build" beamtalk library && cmake --install "$build" --prefix "$work/prefix"
 }
-shows_only_the_header() {
+functions_of_the_header() {
     grep -oE '\bbt_[a-z0-9_]+\(' "$source_dir/vm/include/beamtalk.h" | tr -d '(' | sort -u > "$work/declared"
+    [ "$(wc -l < "$work/declared")" -gt 60 ]
+}
+shows_only_the_header() {
     nm -D --defined-only "$work/prefix/lib/libbeamtalk.so" | awk '{print $3}' | sort > "$work/shown"
     diff "$work/declared" "$work/shown"
+}
+archive_shows_only_the_header() {
+    nm -g --defined-only "$work/prefix/lib/libbeamtalk.a" | awk 'NF == 3 {print $3}' | sort > "$work/shown"
+    diff "$work/declared" "$work/shown"
+}
+# Each has its entry: `### `bt_...`` in the reference, or stands in the heading of a group.
+all_documented() {
+    grep -E '^### ' "$source_dir/docs/embedding.md" | grep -oE '\bbt_[a-z0-9_]+' | sort > "$work/described"
+    diff "$work/declared" "$work/described"
 }
 compiles() { # compiles COMPILER SOURCE OUTPUT [OPTIONS...]: with the options of pkg-config only
     local flags
@@ -35,10 +47,34 @@ compiles() { # compiles COMPILER SOURCE OUTPUT [OPTIONS...]: with the options of
     # shellcheck disable=SC2086
     "$1" "${@:4}" "$2" $flags -o "$3"
 }
-rules_answer() {
-    compiles cc "$source_dir/examples/embed/rules.c" "$work/rules" -std=c17 -Wall -Wextra -Werror || return 1
-    "$work/rules" > "$work/answers" || return 1
-    diff "$work/answers" <(sed -n 's/^    \(\(log: \)\?[A-Z][a-z]*: .*%\|log: .*\)$/\1/p' "$source_dir/examples/embed/README.md")
+answers_as_its_readme() { # answers_as_its_readme DIRECTORY PROGRAM: what stands behind `It prints`
+    local of=$source_dir/examples/embed/$1
+    compiles cc "$of/$2.c" "$work/$2" -std=c17 -Wall -Wextra -Werror || return 1
+    (cd "$work" && timeout 120 "$work/$2") > "$work/answers" || return 1
+    diff "$work/answers" <(sed -n '/^It prints/,$s/^    //p' "$of/README.md")
+}
+# Where there is no shared library, pkg-config --static leads to the archive.
+links_statically() {
+    cp -r "$work/prefix" "$work/static" && rm "$work"/static/lib/libbeamtalk.so* || return 1
+    local flags
+    flags=$(PKG_CONFIG_PATH=$work/static/lib/pkgconfig pkg-config --static --cflags --libs beamtalk) || return 1
+    # shellcheck disable=SC2086
+    cc "$source_dir/examples/embed/rules/rules.c" $flags -o "$work/static_rules" || return 1
+    ! ldd "$work/static_rules" | grep -q libbeamtalk && "$work/static_rules" | grep -q '^Grace: 10%$'
+}
+# An image of `beamtalk build`, loaded from memory; a damaged one is refused.
+loads_images() {
+    mkdir -p "$work/package/src"
+    printf '[package]\nname = "shapes"\nversion = "0.1.0"\n' > "$work/package/beamtalk.toml"
+    printf 'Object subclass: Shape\n  class corners => 4\n' > "$work/package/src/Shape.bt"
+    (cd "$work/package" && "$build/beamtalk" build) || return 1
+    compiles cc "$source_dir/tests/library/load_image.c" "$work/load_image" -std=c17 -Wall -Wextra -Werror || return 1
+    "$work/load_image" "$(find "$work/package" -name 'Shape.btimage')"
+}
+# Nobody asked for output: neither programs nor the library write to the host's descriptors.
+is_silent() {
+    compiles cc "$source_dir/tests/library/silent.c" "$work/silent" -std=c17 -Wall -Wextra -Werror || return 1
+    "$work/silent" > "$work/silent.out" 2>&1 < /dev/null && [ ! -s "$work/silent.out" ] || { cat "$work/silent.out"; return 1; }
 }
 is_cpp_safe() {
     printf '#include "beamtalk.h"\nint main() { bt_vm *vm = bt_vm_new(nullptr); bt_vm_free(vm); return vm ? 0 : 1; }\n' > "$work/a.cpp"
@@ -46,10 +82,11 @@ is_cpp_safe() {
 }
 is_found_by_cmake() {
     mkdir -p "$work/project"
-    cp "$source_dir/examples/embed/rules.c" "$work/project/"
-    printf 'cmake_minimum_required(VERSION 3.20)\nproject(p C)\nfind_package(Beamtalk REQUIRED)\nadd_executable(rules rules.c)\ntarget_link_libraries(rules Beamtalk::beamtalk)\n' > "$work/project/CMakeLists.txt"
+    cp "$source_dir/examples/embed/rules/rules.c" "$work/project/"
+    printf 'cmake_minimum_required(VERSION 3.20)\nproject(p C)\nfind_package(Beamtalk REQUIRED)\nadd_executable(rules rules.c)\ntarget_link_libraries(rules Beamtalk::beamtalk)\nadd_executable(static rules.c)\ntarget_link_libraries(static Beamtalk::static)\n' > "$work/project/CMakeLists.txt"
     cmake -S "$work/project" -B "$work/project/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" &&
-        ninja -C "$work/project/build" && "$work/project/build/rules" | grep -q '^Grace: 10%$'
+        ninja -C "$work/project/build" && "$work/project/build/rules" | grep -q '^Grace: 10%$' &&
+        "$work/project/build/static" | grep -q '^Grace: 10%$' && ! ldd "$work/project/build/static" | grep -q libbeamtalk
 }
 
 # The programs of docs/embedding.md, each followed by a line `prints `...` `...`` of what it writes.
@@ -66,8 +103,15 @@ documented() {
 }
 
 check "the library installs" installs
+check "the header declares functions" functions_of_the_header
 check "the library shows the functions of the header and no others" shows_only_the_header
-check "a C program with pkg-config: the rules engine answers as its README says" rules_answer
+check "so does the archive" archive_shows_only_the_header
+check "docs/embedding.md describes every function of the header, and no others" all_documented
+check "a C program with pkg-config: the rules engine answers as its README says" answers_as_its_readme rules rules
+check "a host of plugins contains each as its README says" answers_as_its_readme plugin plugins
+check "a C program with pkg-config --static" links_statically
+check "an image from memory" loads_images
+check "no output that nobody asked for" is_silent
 check "a C++ program" is_cpp_safe
 check "a CMake project" is_found_by_cmake
 check "programs of docs/embedding.md are found" extract_programs

@@ -1,4 +1,6 @@
-/* Loading several texts that may need each other: all are compiled against what all of them declare, then
+/* Loading without running. An image is one unit, verified as from a file.
+ *
+ * Loading several texts that may need each other: all are compiled against what all of them declare, then
  * installed in an order that has superclasses first. Each stays a unit of its own, so lines and files are its
  * own.
  */
@@ -101,4 +103,23 @@ bt_status bt_vm_load(bt_vm *vm, const bt_source *sources, size_t count, const bt
     mem_free(l.units);
     mem_free(l.order);
     return status;
+}
+
+static bool is_of_other_version(const char *reason) { return strncmp(reason, "abi_mismatch", 12) == 0; }
+
+bt_status bt_vm_load_image(bt_vm *vm, const void *bytes, size_t length, bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    if (!vm || !bytes) return BT_MISUSE;
+    bt_result *r = *result = result_new(BT_OK);
+    if (!r) return BT_NO_MEMORY;
+    char reason[512] = "out of memory";
+    BcUnit *bc = bc_decode(bytes, length, reason, sizeof reason);
+    if (!bc)
+        return refuse(r, is_of_other_version(reason) ? "abi_mismatch" : "image_invalid", reason), r->status;
+    BcUnit *units[] = {bc};
+    Load l = {.vm = vm->core, .count = 1, .results = result, .units = units};
+    install(&l, 0);
+    if (units[0]) bc_unit_free(units[0]);
+    return r->status;
 }

@@ -139,6 +139,12 @@ typedef struct bt_source {
 BT_API bt_status bt_vm_load(bt_vm *vm, const bt_source *sources, size_t count, const bt_eval_options *options,
                             bt_result **results);
 
+/* Installs the definitions of an image that `beamtalk build` has made, its superclasses first as with texts.
+ * It is verified whole, whoever made it: BT_COMPILE_ERROR, and bt_result_error_kind is abi_mismatch if
+ * another version made it, image_invalid if it is damaged or no image. The bytes may go after the call.
+ * *result is set as by bt_vm_eval. */
+BT_API bt_status bt_vm_load_image(bt_vm *vm, const void *bytes, size_t length, bt_result **result);
+
 BT_API bt_status bt_result_status(const bt_result *result);
 BT_API const char *
 bt_result_print_string(const bt_result *result); /* printString of the value; NULL if there is none */
