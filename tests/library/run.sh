@@ -41,6 +41,13 @@ all_documented() {
     grep -E '^### ' "$source_dir/docs/embedding.md" | grep -oE '\bbt_[a-z0-9_]+' | sort > "$work/described"
     diff "$work/declared" "$work/described"
 }
+all_tested_for_misuse() {
+    local name missing=0
+    while read -r name; do
+        grep -qE "\\b$name\\b" "$source_dir/tests/unit/test_misuse.c" || { echo "$name"; missing=1; }
+    done < "$work/declared"
+    return "$missing"
+}
 compiles() { # compiles COMPILER SOURCE OUTPUT [OPTIONS...]: with the options of pkg-config only
     local flags
     flags=$(PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs beamtalk) || return 1
@@ -107,6 +114,7 @@ check "the header declares functions" functions_of_the_header
 check "the library shows the functions of the header and no others" shows_only_the_header
 check "so does the archive" archive_shows_only_the_header
 check "docs/embedding.md describes every function of the header, and no others" all_documented
+check "tests/unit/test_misuse.c misuses every function of the header" all_tested_for_misuse
 check "a C program with pkg-config: the rules engine answers as its README says" answers_as_its_readme rules rules
 check "a host of plugins contains each as its README says" answers_as_its_readme plugin plugins
 check "a C program with pkg-config --static" links_statically

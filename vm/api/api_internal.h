@@ -11,7 +11,9 @@
 
 struct bt_vm {
     BtVm *core;
-    int64_t deadline_ms; /* of evaluations that name none; 0: none */
+    int64_t deadline_ms;               /* of evaluations that name none; 0: none */
+    _Atomic uint32_t inside, keepers;  /* vm/api/gate.h */
+    _Atomic uint64_t evaluation_count; /* begun: evaluations and sends */
 };
 
 /* A structure of the host's as this library knows it: what an older header has not is zero. */

@@ -2,7 +2,7 @@
  * table. */
 #include <stdio.h>
 #include "compiler/uses.h"
-#include "vm/api/api_internal.h"
+#include "vm/api/gate.h"
 #include "vm/profile.h"
 
 extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
@@ -77,19 +77,24 @@ bt_vm *bt_vm_new(const bt_config *config) {
                      .io_context = config->context};
     bt_vm *vm = mem_zalloc(sizeof *vm);
     if (!vm) return NULL;
+    vm_keep(vm);
     vm->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : 0;
     vm->core = vm_new(&core);
     if (vm->core)
         vm->core->compiler = (CompileService){
             .compile = service_compile, .compile_method = service_compile_method, .uses = method_uses};
-    if (!vm->core || !load_library(vm->core)) return bt_vm_free(vm), NULL;
+    if (!vm->core || !load_library(vm->core)) {
+        vm_free(vm->core);
+        return vm_let_go(vm), NULL;
+    }
     return vm;
 }
 
 void bt_vm_free(bt_vm *vm) {
-    if (!vm) return;
-    if (vm->core) vm_free(vm->core);
-    mem_free(vm);
+    if (!vm || !gate_close(vm)) return;
+    vm_free(vm->core);
+    vm->core = NULL;
+    vm_let_go(vm);
 }
 
 void bt_vm_profile(bt_vm *vm, void (*line)(void *context, const char *stack, uint64_t microseconds),
@@ -97,7 +102,7 @@ void bt_vm_profile(bt_vm *vm, void (*line)(void *context, const char *stack, uin
     if (vm && line && vm->core->profile) (void)profile_each(vm->core->profile, line, context);
 }
 
-int bt_vm_is_seeded(const bt_vm *vm) { return vm->core->seeded; }
+int bt_vm_is_seeded(const bt_vm *vm) { return vm && vm->core->seeded; }
 
 void bt_vm_stop(bt_vm *vm, int status) {
     if (vm) vm_request_exit(vm->core, status);

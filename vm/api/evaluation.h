@@ -17,6 +17,9 @@ bool evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_options 
 /* Lets the session go and hands the result over; answers the status. */
 bt_status evaluation_end(Evaluation *e, bt_status status, bt_result **result);
 
+/* The VM has ended: an empty result that says so. */
+bt_status evaluation_refused(bt_result **result);
+
 RunLimits evaluation_limits(const Evaluation *e);
 /* What a run was, for the host; sets the error fields of the result. */
 bt_status evaluation_status(Evaluation *e, RanKind kind, const Kept *answer);

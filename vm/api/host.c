@@ -1,5 +1,6 @@
 /* Host functions: classes whose methods are C functions, and what such a function may do. See beamtalk.h. */
 #include <stdio.h>
+#include "vm/api/gate.h"
 #include "vm/api/value.h"
 #include "vm/array.h"
 #include "vm/error.h"
@@ -112,6 +113,8 @@ bt_status bt_call_double(const bt_call *call, size_t index, double *out) {
 
 /* ---- what it says ---- */
 
+static const char FOREIGN[] = "the value belongs to another virtual machine";
+
 /* Once the answer is to come later, nothing else can be said. */
 static bool may_say(bt_call *call) {
     if (!call || call->outcome == OUTCOME_LATER) return false;
@@ -121,6 +124,10 @@ static bool may_say(bt_call *call) {
 
 void bt_call_answer(bt_call *call, const bt_value *value) {
     if (!may_say(call)) return;
+    if (value && !handle_is_of(value, call->vm)) {
+        bt_call_raise(call, "argument_error", FOREIGN, NULL);
+        return;
+    }
     call->outcome = OUTCOME_VALUE;
     call->value = bt_value_retain((bt_value *)(uintptr_t)value);
 }
@@ -153,7 +160,7 @@ static void release_nothing(void *state) { (void)state; }
 void bt_call_block(bt_call *call, const bt_value *block, bt_value *const *arguments, size_t count,
                    bt_continuation continuation, void *state, void (*release)(void *state)) {
     if (!may_say(call)) return;
-    HostStep *step = continuation && block ? mem_zalloc(sizeof *step) : NULL;
+    HostStep *step = continuation && handle_is_of(block, call->vm) ? mem_zalloc(sizeof *step) : NULL;
     bt_value *list = step ? bt_list(call->vm, arguments, count) : NULL;
     if (!list) {
         mem_free(step);
@@ -209,6 +216,7 @@ static PrimStatus resume(Process *p, HostStep *step, Value *answer, Value *resul
 
 static void completion_free(bt_completion *c) {
     bt_value_release(c->value);
+    vm_let_go(c->vm);
     error_free(&c->error);
     mem_free(c);
 }
@@ -238,6 +246,7 @@ bt_completion *bt_call_later(bt_call *call) {
     }
     call->outcome = OUTCOME_LATER;
     *c = (bt_completion){.vm = call->vm, .pid = call->p->pid};
+    vm_keep(c->vm);
     c->wait_id = wait_open(call->p, WAIT_PRIM, -1);
     call->p->link.wait_finish = finish_later;
     call->p->link.wait_discard = discard_later;
@@ -246,13 +255,22 @@ bt_completion *bt_call_later(bt_call *call) {
 
 static void complete(bt_completion *c) {
     Reply reply = {.kind = REPLY_VALUE, .value = (Value)(uintptr_t)c};
-    BtVm *vm = c->vm->core;
-    if (!reply_deliver(vm, NULL, c->pid, c->wait_id, &reply, false)) completion_free(c); /* nobody waits */
+    bt_vm *vm = c->vm;
+    if (!gate_enter(vm)) {
+        completion_free(c);
+        return;
+    }
+    if (!reply_deliver(vm->core, NULL, c->pid, c->wait_id, &reply, false))
+        completion_free(c); /* nobody waits */
+    gate_leave(vm);
 }
 
 void bt_complete(bt_completion *c, const bt_value *value) {
     if (!c) return;
-    c->value = bt_value_retain((bt_value *)(uintptr_t)value);
+    if (value && !handle_is_of(value, c->vm))
+        c->error = error_texts("argument_error", FOREIGN, NULL);
+    else
+        c->value = bt_value_retain((bt_value *)(uintptr_t)value);
     complete(c);
 }
 

@@ -86,6 +86,8 @@ static bool prepare(Load *l) {
 bt_status bt_vm_load(bt_vm *vm, const bt_source *sources, size_t count, const bt_eval_options *options,
                      bt_result **results) {
     if (!vm || !results || (!sources && count)) return BT_MISUSE;
+    for (size_t i = 0; i < count; i++)
+        if (!sources[i].name || (!sources[i].text && sources[i].length)) return BT_MISUSE;
     Load l = {.vm = vm->core, .sources = sources, .count = count, .results = results};
     bt_eval_options own = {0};
     if (options) STRUCT_COPY(own, options);

@@ -1,5 +1,6 @@
 /* Messages from the host: to a class by its name, to any value, and casts. */
 #include "vm/api/evaluation.h"
+#include "vm/api/gate.h"
 #include "vm/api/value.h"
 #include "vm/class.h"
 #include "vm/list.h"
@@ -54,17 +55,20 @@ static bt_status send_in(Evaluation *e, Value receiver, Value selector, const Va
     return status;
 }
 
-bt_status bt_vm_send_class(bt_session *session, const char *class_name, const char *selector,
-                           const char *const *arguments, size_t count, const bt_eval_options *options,
-                           bt_result **result) {
-    if (!result) return BT_MISUSE;
-    *result = NULL;
-    Value class_value;
-    if (!session || !class_name || !selector ||
-        !find_class_value(session->vm->core, class_name, &class_value))
-        return BT_MISUSE;
+static bool all_given(const char *const *arguments, size_t count) {
+    if (!arguments && count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!arguments[i]) return false;
+    return true;
+}
+
+static bt_status send_class_inside(bt_session *session, const char *class_name, const char *selector,
+                                   const char *const *arguments, size_t count, const bt_eval_options *options,
+                                   bt_result **result) {
     BtVm *vm = session->vm->core;
-    Value list = V_EMPTY_LIST, symbol = symbol_intern(vm, selector, strlen(selector));
+    Value class_value, list = V_EMPTY_LIST;
+    if (!find_class_value(vm, class_name, &class_value)) return BT_MISUSE;
+    Value symbol = symbol_intern(vm, selector, strlen(selector));
     if (symbol == V_HOLE) return BT_NO_MEMORY;
     if (symbol_arity(vm, symbol) > 1) return BT_MISUSE;
     uint64_t *block = argument_list(arguments, count, &list);
@@ -75,27 +79,37 @@ bt_status bt_vm_send_class(bt_session *session, const char *class_name, const ch
     return evaluation_end(&e, status, result);
 }
 
+bt_status bt_vm_send_class(bt_session *session, const char *class_name, const char *selector,
+                           const char *const *arguments, size_t count, const bt_eval_options *options,
+                           bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    if (!session || !class_name || !selector || !all_given(arguments, count)) return BT_MISUSE;
+    if (!gate_enter(session->vm)) return evaluation_refused(result);
+    bt_status status = send_class_inside(session, class_name, selector, arguments, count, options, result);
+    gate_leave(session->vm);
+    return status;
+}
+
 /* The arguments of a message in *values (mem_free); *selector its symbol. */
 static bt_status read_message(bt_vm *vm, const char *text, bt_value *const *arguments, size_t count,
                               Value *selector, Value **values) {
     if (count > BC_MAX_ARGS || (count && !arguments)) return BT_MISUSE;
     for (size_t i = 0; i < count; i++)
-        if (!arguments[i]) return BT_MISUSE;
+        if (!handle_is_of(arguments[i], vm)) return BT_MISUSE;
     *selector = symbol_intern(vm->core, text, strlen(text));
     *values = *selector == V_HOLE ? NULL : mem_alloc((count + 1) * sizeof **values);
     if (!*values) return BT_NO_MEMORY;
     for (size_t i = 0; i < count; i++) (*values)[i] = arguments[i]->value;
     if (symbol_arity(vm->core, *selector) == count) return BT_OK;
     mem_free(*values);
+    *values = NULL;
     return BT_MISUSE;
 }
 
-bt_status bt_send(bt_session *session, const bt_value *receiver, const char *selector,
-                  bt_value *const *arguments, size_t count, const bt_eval_options *options,
-                  bt_result **result) {
-    if (!result) return BT_MISUSE;
-    *result = NULL;
-    if (!session || !receiver || !selector) return BT_MISUSE;
+static bt_status send_inside(bt_session *session, const bt_value *receiver, const char *selector,
+                             bt_value *const *arguments, size_t count, const bt_eval_options *options,
+                             bt_result **result) {
     Value symbol, *values;
     bt_status status = read_message(session->vm, selector, arguments, count, &symbol, &values);
     if (status != BT_OK) return status;
@@ -106,13 +120,28 @@ bt_status bt_send(bt_session *session, const bt_value *receiver, const char *sel
     return evaluation_end(&e, status, result);
 }
 
+bt_status bt_send(bt_session *session, const bt_value *receiver, const char *selector,
+                  bt_value *const *arguments, size_t count, const bt_eval_options *options,
+                  bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    if (!session || !selector || !handle_is_of(receiver, session->vm)) return BT_MISUSE;
+    if (!gate_enter(session->vm)) return evaluation_refused(result);
+    bt_status status = send_inside(session, receiver, selector, arguments, count, options, result);
+    gate_leave(session->vm);
+    return status;
+}
+
 bt_status bt_cast(bt_vm *vm, const bt_value *actor, const char *selector, bt_value *const *arguments,
                   size_t count) {
-    if (!vm || !selector || bt_value_kind(actor) != BT_KIND_ACTOR) return BT_MISUSE;
-    Value symbol, *values;
+    if (!vm || !selector || !handle_is_of(actor, vm) || bt_value_kind(actor) != BT_KIND_ACTOR)
+        return BT_MISUSE;
+    if (!gate_enter(vm)) return BT_EXIT;
+    Value symbol, *values = NULL;
     bt_status status = read_message(vm, selector, arguments, count, &symbol, &values);
-    if (status != BT_OK) return status;
-    if (!cast_from_host(vm->core, actor->value, symbol, values, (unsigned)count)) status = BT_NO_MEMORY;
+    if (status == BT_OK && !cast_from_host(vm->core, actor->value, symbol, values, (unsigned)count))
+        status = BT_NO_MEMORY;
     mem_free(values);
+    gate_leave(vm);
     return status;
 }

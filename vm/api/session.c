@@ -4,44 +4,59 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "vm/api/evaluation.h"
+#include "vm/api/gate.h"
 #include "vm/api/patches.h"
 #include "vm/api/value.h"
 #include "vm/io.h"
 #include "vm/string.h"
 
-bt_session *bt_session_new(bt_vm *vm) {
-    if (!vm) return NULL;
+static bt_session *session_make(bt_vm *vm) {
     bt_session *s = mem_zalloc(sizeof *s);
     if (!s) return NULL;
     s->vm = vm;
     s->core = session_open(vm->core);
     if (!s->core) return mem_free(s), NULL;
     atomic_init(&s->running, V_NIL);
-    if (pthread_mutex_init(&s->lock, NULL) == 0) return s;
+    if (pthread_mutex_init(&s->lock, NULL) == 0) return vm_keep(vm), s;
     session_close(vm->core, s->core);
     mem_free(s);
     return NULL;
 }
 
+bt_session *bt_session_new(bt_vm *vm) {
+    if (!vm || !gate_enter(vm)) return NULL;
+    bt_session *s = session_make(vm);
+    gate_leave(vm);
+    return s;
+}
+
 void bt_session_clear(bt_session *s) {
-    if (s) names_clear(s->vm->core, s->core->id);
+    if (!s || !gate_enter(s->vm)) return;
+    names_clear(s->vm->core, s->core->id);
+    gate_leave(s->vm);
 }
 
 void bt_session_free(bt_session *s) {
     if (!s) return;
-    session_close(s->vm->core, s->core);
+    if (gate_enter(s->vm)) { /* else it has gone with the VM */
+        session_close(s->vm->core, s->core);
+        gate_leave(s->vm);
+    }
     pthread_mutex_destroy(&s->lock);
+    vm_let_go(s->vm);
     mem_free(s);
 }
 
 void bt_session_interrupt(bt_session *s) {
-    if (!s) return;
+    if (!s || !gate_enter(s->vm)) return;
     /* seq_cst, here and in run_process: of a start and an interrupt at once, one sees the other */
     atomic_store(&s->interrupted, true);
     Value pid = atomic_load(&s->running);
-    if (pid == V_NIL) return;
-    process_interrupt(s->vm->core, pid);
-    io_reader_gone(s->vm->core);
+    if (pid != V_NIL) {
+        process_interrupt(s->vm->core, pid);
+        io_reader_gone(s->vm->core);
+    }
+    gate_leave(s->vm);
 }
 
 static bool binding_set(bt_session *s, const char *name, size_t length, Value value) {
@@ -51,12 +66,13 @@ static bool binding_set(bt_session *s, const char *name, size_t length, Value va
 }
 
 bt_value *bt_session_get(bt_session *s, const char *name) {
-    if (!s || !name) return NULL;
+    if (!s || !name || !gate_enter(s->vm)) return NULL;
     BtVm *vm = s->vm->core;
     uint64_t version;
     SharedTerm *term = name_get(vm, s->core->id, name, strlen(name), &version);
     bt_value *value = term ? handle_on(s->vm, term, term->value) : NULL;
     shared_term_release(vm, term);
+    gate_leave(s->vm);
     return value;
 }
 
@@ -71,8 +87,11 @@ static bool is_variable_name(const char *name) {
 }
 
 bt_status bt_session_set(bt_session *s, const char *name, const bt_value *value) {
-    if (!s || !name || !value || !is_variable_name(name)) return BT_MISUSE;
-    return binding_set(s, name, strlen(name), value->value) ? BT_OK : BT_NO_MEMORY;
+    if (!s || !name || !handle_is_of(value, s->vm) || !is_variable_name(name)) return BT_MISUSE;
+    if (!gate_enter(s->vm)) return BT_EXIT;
+    bool bound = binding_set(s, name, strlen(name), value->value);
+    gate_leave(s->vm);
+    return bound ? BT_OK : BT_NO_MEMORY;
 }
 
 /* ---- compiling and installing one input ---- */
@@ -315,6 +334,8 @@ static bt_status run_script(Evaluation *e) {
 }
 
 bool evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_options *options) {
+    /* relaxed: a statistic */
+    atomic_fetch_add_explicit(&session->vm->evaluation_count, 1, memory_order_relaxed);
     *e = (Evaluation){.session = session, .result = result_new(BT_OK), .own.want_shown = !options};
     if (options) STRUCT_COPY(e->own, options);
     e->options = &e->own;
@@ -334,15 +355,28 @@ bt_status evaluation_end(Evaluation *e, bt_status status, bt_result **result) {
     return status;
 }
 
-bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, const bt_eval_options *options,
-                     bt_result **result) {
-    if (!result) return BT_MISUSE;
-    *result = NULL;
-    if (!session || (!source && length)) return BT_MISUSE;
+bt_status evaluation_refused(bt_result **result) {
+    *result = result_new(BT_EXIT);
+    return *result ? BT_EXIT : BT_NO_MEMORY;
+}
+
+static bt_status eval_inside(bt_session *session, const char *source, size_t length,
+                             const bt_eval_options *options, bt_result **result) {
     Evaluation e;
     if (!evaluation_begin(&e, session, options)) return BT_NO_MEMORY;
     BcUnit *bc = compile_input(&e, source, length);
     bt_status status = bc ? install_input(&e, bc) : compile_failure(&e, "compile_error", "out of memory");
     if (status == BT_OK && !e.options->load_only) status = run_script(&e);
     return evaluation_end(&e, status, result);
+}
+
+bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, const bt_eval_options *options,
+                     bt_result **result) {
+    if (!result) return BT_MISUSE;
+    *result = NULL;
+    if (!session || (!source && length)) return BT_MISUSE;
+    if (!gate_enter(session->vm)) return evaluation_refused(result);
+    bt_status status = eval_inside(session, source, length, options, result);
+    gate_leave(session->vm);
+    return status;
 }

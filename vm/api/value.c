@@ -95,7 +95,7 @@ const char *bt_value_class(const bt_value *h) {
 }
 
 int bt_value_equal(const bt_value *a, const bt_value *b) {
-    return a && b && value_equal_strict(a->vm->core, a->value, b->value);
+    return a && handle_is_of(b, a->vm) && value_equal_strict(a->vm->core, a->value, b->value);
 }
 
 /* ---- contents ---- */
@@ -227,7 +227,7 @@ size_t bt_value_items(const bt_value *h, size_t first, bt_value **items, size_t 
 
 bt_value *bt_value_lookup(const bt_value *h, const bt_value *key) {
     Value v = handle_value(h);
-    if (!h || !key || !value_is_ptr(v) || !dict_is(v)) return NULL;
+    if (!h || !handle_is_of(key, h->vm) || !value_is_ptr(v) || !dict_is(v)) return NULL;
     Value found = dict_get(h->vm->core, v, key->value);
     return found == V_HOLE ? NULL : handle_inside(h, found);
 }

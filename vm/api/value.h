@@ -28,6 +28,8 @@ void scratch_open(BtVm *vm, Process *p);
 void scratch_close(Process *p);
 /* Is it an Integer within the range? Sets *out. */
 bool integer_fits_int64(Value v, int64_t *out);
+/* Is it a handle, and of this VM? */
+static inline bool handle_is_of(const bt_value *h, const bt_vm *vm) { return h && h->vm == vm; }
 static inline Value handle_value(const bt_value *h) { return h ? h->value : V_NIL; }
 
 #endif

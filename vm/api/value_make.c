@@ -101,10 +101,10 @@ static Value build_pairs(Process *p, const Value *values, size_t count) {
     return dict_from_pairs(p, values, count / 2);
 }
 
-/* Copies the elements into the process's heap. False: a NULL handle, or no memory. */
-static bool copy_items(Process *p, bt_value *const *items, Value *values, size_t count) {
+/* Copies the elements into the process's heap. False: a NULL handle or another VM's, or no memory. */
+static bool copy_items(const bt_vm *vm, Process *p, bt_value *const *items, Value *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!items[i]) return false;
+        if (!handle_is_of(items[i], vm)) return false;
         Value copy = term_copy_into(p, items[i]->value);
         if (copy == V_HOLE) return false;
         values[i] = copy;
@@ -113,7 +113,7 @@ static bool copy_items(Process *p, bt_value *const *items, Value *values, size_t
 }
 
 static bt_value *build(bt_vm *vm, Builder builder, bt_value *const *items, size_t count) {
-    if (!vm || (!items && count)) return NULL;
+    if (!vm || (!items && count) || count > PTRDIFF_MAX / sizeof(Value) - 1) return NULL;
     Value *values = mem_alloc((count + 1) * sizeof *values);
     if (!values) return NULL;
     for (size_t i = 0; i < count; i++) values[i] = V_NIL;
@@ -121,7 +121,7 @@ static bt_value *build(bt_vm *vm, Builder builder, bt_value *const *items, size_
     RootSpan span;
     scratch_open(vm->core, &p);
     roots_push(&p, &span, values, count);
-    Value built = copy_items(&p, items, values, count) ? builder(&p, values, count) : V_HOLE;
+    Value built = copy_items(vm, &p, items, values, count) ? builder(&p, values, count) : V_HOLE;
     roots_pop(&p, &span);
     bt_value *h = finish(vm, &p, PRIM_OK, built);
     mem_free(values);

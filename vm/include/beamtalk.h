@@ -90,7 +90,9 @@ typedef struct bt_config {
  * NULL configuration: defaults. NULL answer: no memory, or the built-in library is damaged (reason on
  * standard error of debug builds). */
 BT_API bt_vm *bt_vm_new(const bt_config *config);
-/* Stops all processes and frees everything. No other call may be under way on this VM. NULL is ignored. */
+/* Stops all processes and frees everything. Evaluations and sends that other threads have under way answer
+ * BT_EXIT, and it waits for them; not from a function of the host. Values have been released before; sessions
+ * may be freed, and completions completed, later. NULL is ignored. */
 BT_API void bt_vm_free(bt_vm *vm);
 /* Stops all processes for good, as if a program had said `Program exit: status`: evaluations under way, and
  * all later ones, answer BT_EXIT. From any thread; does not wait. NULL is ignored. */
@@ -102,7 +104,7 @@ BT_API void bt_vm_profile(bt_vm *vm, void (*line)(void *context, const char *sta
 /* Whether it runs in deterministic mode (bt_config.seeded). */
 BT_API int bt_vm_is_seeded(const bt_vm *vm);
 
-/* A session holds bindings from one evaluation to the next. Freed before its VM. */
+/* A session holds bindings from one evaluation to the next. */
 BT_API bt_session *bt_session_new(bt_vm *vm);
 BT_API void bt_session_free(bt_session *session);
 
@@ -307,8 +309,9 @@ BT_API void bt_call_raise(bt_call *call, const char *kind, const char *message, 
 typedef void (*bt_continuation)(bt_call *call, const bt_value *answer, void *state);
 BT_API void bt_call_block(bt_call *call, const bt_value *block, bt_value *const *arguments, size_t count,
                           bt_continuation continuation, void *state, void (*release)(void *state));
-/* The answer comes later, by one of bt_complete and bt_complete_error, from any thread, once, and before the
- * VM is freed; the calling process waits meanwhile, and no thread does. NULL: no memory, the call raises. */
+/* The answer comes later, by one of bt_complete and bt_complete_error, from any thread, once, if need be
+ * after the VM has gone; the calling process waits meanwhile, and no thread does. NULL: no memory, the call
+ * raises. */
 BT_API bt_completion *bt_call_later(bt_call *call);
 BT_API void bt_complete(bt_completion *completion, const bt_value *value); /* NULL: nil */
 BT_API void bt_complete_error(bt_completion *completion, const char *kind, const char *message,
