@@ -7,6 +7,7 @@
 #include "vm/error.h"
 #include "vm/gc.h"
 #include "vm/limits.h"
+#include "vm/sched_internal.h"
 #include "vm/vm.h"
 
 #define OFFHEAP_STEP_WORDS ((size_t)1 << 16) /* 512 KB of fresh off-heap data force a minor collection */
@@ -15,6 +16,18 @@
     ((size_t)1 << 17) /* a heap of up to a megabyte goes on when the VM is short of memory                   \
                        */
 #define OFFHEAP_LOOK_WORDS ((size_t)1 << 12)
+
+/* ---- statistics ---- */
+
+static size_t block_words(const Heap *h) {
+    return (size_t)(h->young_end - h->young) + (size_t)(h->old_limit - h->old);
+}
+
+/* The blocks were so large before. No scheduler: a process that a host thread makes and unmakes, or whose
+ * first words are counted when a scheduler first changes them. */
+static void count_blocks(Process *p, size_t before) {
+    if (p->scheduler) p->scheduler->counts.heap_words += block_words(&p->heap) - before;
+}
 
 /* ---- reserving ---- */
 
@@ -62,9 +75,10 @@ static void charge_words(Process *p, size_t words) {
     (void)process_charge(p, (uint32_t)(words >> 3 > INT16_MAX << 8 ? INT16_MAX << 8 : words >> 3));
 }
 
-bool heap_collect(Process *p, size_t need, bool full) {
+static bool collect(Process *p, size_t need, bool full) {
     if (need > OBJECT_MAX_WORDS) return no_memory(p);
     full = full || gc_must_be_full(p);
+    if (full && p->scheduler) p->scheduler->counts.full_collections++;
     if (!(full ? gc_full(p, need) : gc_minor(p, need))) return no_memory(p);
     charge_words(p, gc_used_words(&p->heap) - (full ? 0 : (size_t)(p->heap.old_top - p->heap.old)));
     check_heap(p);
@@ -73,6 +87,14 @@ bool heap_collect(Process *p, size_t need, bool full) {
     if (!full && !gc_full(p, need)) return no_memory(p);
     if (over) return over_limit(p, need) ? limits_raise_heap(p) : true;
     return memory_short_for(p, need) ? limits_raise_memory(p) : true;
+}
+
+bool heap_collect(Process *p, size_t need, bool full) {
+    size_t before = block_words(&p->heap);
+    if (p->scheduler) p->scheduler->counts.collections++;
+    bool done = collect(p, need, full);
+    count_blocks(p, before);
+    return done;
 }
 
 bool heap_reserve_offheap(Process *p, size_t words, size_t offheap_words) {
@@ -87,11 +109,18 @@ bool heap_reserve_offheap(Process *p, size_t words, size_t offheap_words) {
     return heap_reserve(p, words);
 }
 
+static bool new_nursery(Process *p, size_t words) {
+    size_t before = block_words(&p->heap);
+    bool made = gc_new_nursery(p, words);
+    count_blocks(p, before);
+    return made;
+}
+
 bool heap_reserve_slow(Process *p, size_t words) {
     Heap *h = &p->heap;
     bool untouched = !h->young && !h->fragments;
     if (untouched && words <= OBJECT_MAX_WORDS && !over_limit(p, words))
-        return gc_new_nursery(p, words) || no_memory(p);
+        return new_nursery(p, words) || no_memory(p);
     return heap_collect(p, words, p->vm->gc_stress && h->since_full >= STRESS_FULL_EVERY);
 }
 
@@ -100,6 +129,7 @@ uint64_t *heap_begin(Process *p, size_t words) {
     h->old = mem_alloc(words * sizeof *h->old);
     if (!h->old) return NULL;
     h->old_top = h->old_limit = h->old + words;
+    count_blocks(p, 0);
     return h->old;
 }
 
@@ -110,9 +140,12 @@ void heap_shrink_idle(Process *p) {
     bool small = young + old + h->fragment_words <= 4096;
     bool exact = !young && !h->fragments && h->old_top == h->old_limit;
     if (exact || (!small && used > (young + old) / 4 && h->fragment_words < old)) return;
-    if (!gc_compact(p) || h->old_top != h->old) return;
-    mem_free(h->old);
-    h->old = h->old_top = h->old_limit = NULL;
+    size_t before = block_words(h);
+    if (gc_compact(p) && h->old_top == h->old) {
+        mem_free(h->old);
+        h->old = h->old_top = h->old_limit = NULL;
+    }
+    count_blocks(p, before);
 }
 
 static void release_all(uint64_t *list) {
@@ -137,8 +170,9 @@ void heap_destroy(Process *p) {
     mem_free(h->units);
     mem_free(h->young);
     mem_free(h->old);
-    size_t limit_words = h->limit_words;
+    size_t limit_words = h->limit_words, before = block_words(h);
     *h = (Heap){.limit_words = limit_words};
+    count_blocks(p, before);
 }
 
 /* ---- counted memory ---- */

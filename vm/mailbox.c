@@ -32,6 +32,7 @@ Message *message_make(BtVm *vm, Scheduler *s, MessageKind kind, Value sender, Va
                       const Value *args, unsigned argc) {
     Message *m = message_alloc(s, argc);
     if (!m) return NULL;
+    if (s) s->counts.messages++;
     m->next = NULL;
     m->kind = kind;
     m->argc = (uint8_t)argc;

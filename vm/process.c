@@ -240,6 +240,7 @@ Process *process_new(BtVm *vm, const SpawnOptions *options) {
     if (!p) return NULL;
     Word128 w = word128_peek(p->link.word);
     init_owner_part(vm, p, options, link_generation(w.low));
+    p->scheduler = s; /* its first words are counted there */
     init_link(p, options);
     bool whole = options->role != PROC_ACTOR || make_actor(p, options);
     if (!whole || !link_to_parent(p, options->parent)) {

@@ -263,6 +263,7 @@ static bool is_last_awake(Schedulers *all) {
 static void park(Scheduler *s) {
     Schedulers *all = s->vm->schedulers;
     sched_cool(s);
+    stats_show(s);
     if (is_last_awake(all)) io_console_flush(s->vm);
     /* P1 to P3 of the rule. The count goes up first: a waker that sees PARKED takes it down. */
     atomic_fetch_add_explicit(&all->parked, 1, memory_order_seq_cst);

@@ -11,6 +11,7 @@
 #include "vm/alloc.h"
 #include "vm/atomic128.h"
 #include "vm/registry.h"
+#include "vm/stats.h"
 #include "vm/vm.h"
 #include "vm/timer_queue.h"
 
@@ -108,9 +109,11 @@ struct Scheduler {
     uint32_t tick;
     uint64_t reductions;               /* used here since the start */
     _Atomic uint64_t shown_reductions; /* the same for other threads */
-    int64_t unprofiled_ns;             /* used here and charged to no stack yet (vm/profile.h) */
-    bool runs_expired;  /* the slice at hand began with an expired process: what it uses is its own */
-    int32_t woken_used; /* reductions that woken processes had since an expired one was picked */
+    SchedulerCounts counts;            /* vm/stats.h; likewise */
+    _Atomic uint64_t shown_counts[sizeof(SchedulerCounts) / sizeof(uint64_t)];
+    int64_t unprofiled_ns; /* used here and charged to no stack yet (vm/profile.h) */
+    bool runs_expired;     /* the slice at hand began with an expired process: what it uses is its own */
+    int32_t woken_used;    /* reductions that woken processes had since an expired one was picked */
     uint64_t random;
     Process *next;      /* runs next and inherits the rest of the slice; nobody steals it */
     Process *handoff;   /* callee that call_start claimed: RUNNING, runs as soon as its caller has stopped */

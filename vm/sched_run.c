@@ -172,6 +172,7 @@ void sched_run_slice(Scheduler *s, Process *p) {
     }
     /* relaxed: a number for reports */
     atomic_store_explicit(&s->shown_reductions, s->reductions, memory_order_relaxed);
+    stats_show(s);
     chain_release(s);
     if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
     if (s->tick % COOLING_TICKS == 0 && s->cooling_count) sched_cool(s);

@@ -8,6 +8,7 @@
 #include "vm/host.h"
 #include "vm/io.h"
 #include "vm/profile.h"
+#include "vm/sched.h"
 #include "vm/tracing.h"
 #include "vm/vm.h"
 #include "vm/workspace.h"
@@ -50,6 +51,7 @@ BtVm *vm_new(const VmConfig *config) {
     vm->error_out = config->error_out;
     vm->log = config->log;
     vm->io_context = config->io_context;
+    vm->started_us = vm_clock_us();
     read_stress_switches(vm);
     vm->symbols = symbols_new();
     bool whole = vm->symbols && error_kinds_init(vm) && class_table_new(vm) && workspace_new(vm) &&

@@ -32,6 +32,7 @@ struct BtVm {
     _Atomic int64_t memory_looked_us;   /* when that was */
     bool no_tail_calls, seeded, shared; /* shared: programs cannot end it */
     uint64_t seed;
+    int64_t started_us;      /* by the system's clock */
     _Atomic bool failed;     /* a VM structure could not be had: processes stop, API calls answer so */
     _Atomic int exit_status; /* >= 0 once Program exit: or System halt: was sent, else -1 */
     /* stress switches (models.md 2.8), read once from the environment by vm_new of stress builds */

@@ -17,6 +17,11 @@ START_TEST(nothing_for_a_vm) {
     bt_vm_profile(NULL, NULL, NULL);
     bt_vm_profile(vm, NULL, NULL);
     ck_assert_int_eq(bt_vm_is_seeded(NULL), 0);
+    bt_stats stats = {0};
+    ck_assert_int_eq(bt_vm_stats(vm, &stats), BT_MISUSE); /* no size */
+    ck_assert_int_eq(bt_vm_stats(vm, NULL), BT_MISUSE);
+    stats.size = sizeof stats;
+    ck_assert_int_eq(bt_vm_stats(NULL, &stats), BT_MISUSE);
     ck_assert_int_eq(bt_vm_define_class(NULL, "A", NULL, 0), BT_MISUSE);
     ck_assert_int_eq(bt_vm_define_class(vm, NULL, NULL, 0), BT_MISUSE);
     ck_assert_int_eq(bt_vm_define_class(vm, "A", NULL, 1), BT_MISUSE);

@@ -82,7 +82,7 @@ typedef struct bt_config {
     uint64_t output_limit_bytes; /* printed */
     int64_t deadline_ms;         /* of evaluations and sends whose options name none */
     /* Of the VM; who asks for one more gets resource_error. 0: none. */
-    uint32_t process_limit; /* living processes, the library's own dozens included */
+    uint32_t process_limit; /* living processes, the library's own few included */
     uint32_t timer_limit;   /* timers that have not fired */
 } bt_config;
 
@@ -101,6 +101,20 @@ BT_API void bt_vm_stop(bt_vm *vm, int status);
  * first, parts joined by `;`, with its microseconds. The call-back must not call the library. Any thread. */
 BT_API void bt_vm_profile(bt_vm *vm, void (*line)(void *context, const char *stack, uint64_t microseconds),
                           void *context);
+/* What the VM has done since bt_vm_new, and holds. The counts of a scheduler that is busy are those of its
+ * last slice. */
+typedef struct bt_stats {
+    size_t size; /* set it to sizeof(bt_stats); it comes back as what the library has filled */
+    uint64_t uptime_us;
+    uint32_t schedulers, processes; /* processes: alive, those of classes and of the library included */
+    uint64_t timers;                /* that have not fired */
+    uint64_t evaluations;           /* and sends from the host, begun */
+    uint64_t reductions, messages;
+    uint64_t collections, full_collections;
+    uint64_t heap_bytes;     /* blocks of all processes' heaps; long strings lie outside them */
+    uint64_t resident_bytes; /* of the host, as the system sees it */
+} bt_stats;
+BT_API bt_status bt_vm_stats(bt_vm *vm, bt_stats *out);
 /* Whether it runs in deterministic mode (bt_config.seeded). */
 BT_API int bt_vm_is_seeded(const bt_vm *vm);
 
