@@ -141,15 +141,19 @@ static inline int64_t carriers_base(const Process *p, Value closure) {
 static inline bool carriers_at_home(const Process *p, Value closure) {
     return object_at(closure, CLOSURE_CARRIERS) == V_NIL || carriers_base(p, closure) >= 0;
 }
-/* Slot of carrier `index` of the running activation in p->carriers, or -1: then raise_stateful is due. */
+/* Slot of carrier `index` of the running activation in p->carriers, or -1: then raise_stateful is due. A block
+ * that reaches out was let in because its home lives here (carriers_at_home), so it need not be asked again;
+ * register 0 of a block is its closure, the check of bytecode sees to it. */
 static inline int64_t carrier_slot(const Process *p, const Frame *frame, unsigned index) {
-    int64_t base = -1;
-    if (frame->flags & FRAME_CARRIERS)
-        base = (int64_t)p->carrier_top - frame->carriers - 1;
-    else if (frame->fn->kind == FN_BLOCK && value_is_closure(frame->regs[0]))
-        base = carriers_base(p, frame->regs[0]);
-    int64_t slot = base + 1 + index;
-    return base >= 0 && (size_t)slot + 1 < object_size(p->carriers) ? slot : -1;
+    size_t slot = (size_t)p->carrier_top - frame->carriers + index;
+    if (!(frame->flags & FRAME_CARRIERS)) {
+        if (frame->fn->kind != FN_BLOCK) return -1;
+        Value base = object_at(frame->regs[0], CLOSURE_CARRIERS);
+        if (!value_is_int(base)) return -1;
+        if (value_to_int(base) < 0) return carrier_slot_outer(p, frame, 0, index);
+        slot = (size_t)value_to_int(base) + 1 + index;
+    }
+    return p->carriers != V_HOLE && slot + 1 < object_size(p->carriers) ? (int64_t)slot : -1;
 }
 /* Dispatch class with class objects on the fast path: class-side self-sends are as hot as any. */
 static inline uint32_t fast_dispatch_class(Value v) {

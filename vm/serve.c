@@ -111,6 +111,7 @@ static Step plain_start(Process *p, Message *m) {
     if (!value_is_closure(window[0]) || argc < 4)
         return send_values(p, value_from_symbol(SELECTORS[argc < 4 ? argc : 3]), window, argc < 4 ? argc : 3,
                            0);
+    if (!carriers_at_home(p, window[0])) return (void)raise_stateful(p, SYMBOL(value)), unwind_error(p);
     return enter(p, closure_function(window[0]), window, argc, 0);
 }
 
