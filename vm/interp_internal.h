@@ -141,9 +141,9 @@ static inline int64_t carriers_base(const Process *p, Value closure) {
 static inline bool carriers_at_home(const Process *p, Value closure) {
     return object_at(closure, CLOSURE_CARRIERS) == V_NIL || carriers_base(p, closure) >= 0;
 }
-/* Slot of carrier `index` of the running activation in p->carriers, or -1: then raise_stateful is due. A block
- * that reaches out was let in because its home lives here (carriers_at_home), so it need not be asked again;
- * register 0 of a block is its closure, the check of bytecode sees to it. */
+/* Slot of carrier `index` of the running activation in p->carriers, or -1: then raise_stateful is due. A
+ * block that reaches out was let in because its home lives here (carriers_at_home), so it need not be asked
+ * again; register 0 of a block is its closure, the check of bytecode sees to it. */
 static inline int64_t carrier_slot(const Process *p, const Frame *frame, unsigned index) {
     size_t slot = (size_t)p->carrier_top - frame->carriers + index;
     if (!(frame->flags & FRAME_CARRIERS)) {
