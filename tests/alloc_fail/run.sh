@@ -50,6 +50,7 @@ try lint broad.bt
 try disasm broad.bt
 try test --schedulers 1 some_test.bt
 try build broad.bt -o program
+try bench broad.bt --rounds 2 -- --schedulers 1
 printf '1 + 2\nx := 3\nObject subclass: Q\n  m => 1\n\nQ new m\nx foo\n:help\n' >input
 try repl
 echo "$passed passed, $failed failed"

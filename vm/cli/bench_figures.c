@@ -87,6 +87,7 @@ double median(double *values, size_t count) {
 void figures_print(const Figures *f, size_t first, bool table) {
     for (size_t i = first; i < f->count; i++) {
         const Figure *g = &f->items[i];
+        if (!g->count) continue; /* there was no memory for its first value */
         double middle = median(g->values, g->count), least = g->values[0], most = g->values[g->count - 1];
         if (table && g->count > 1)
             printf("%-24s %-14s %12.6g %-8s %.6g .. %.6g\n", g->name, g->metric, middle, g->unit, least,
