@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
@@ -55,11 +56,28 @@ struct IoThread {
 
 /* ---- writing ---- */
 
-static void write_all(int fd, const char *bytes, size_t length) {
+/* While it is held, writing to a pipe that nobody reads is an error and no signal: a closed reader is no
+ * reason to die, and a host's handlers are its own. */
+typedef struct {
     sigset_t pipe_signal, before;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before); /* a closed reader is no reason to die */
+} PipeGuard;
+
+static void pipe_hold(PipeGuard *g) {
+    sigemptyset(&g->pipe_signal);
+    sigaddset(&g->pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &g->pipe_signal, &g->before);
+}
+
+static void pipe_release(PipeGuard *g, bool broken) {
+    static const struct timespec now = {0, 0};
+    if (broken && !sigismember(&g->before, SIGPIPE)) (void)sigtimedwait(&g->pipe_signal, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &g->before, NULL);
+}
+
+static void write_all(int fd, const char *bytes, size_t length) {
+    PipeGuard guard;
+    bool broken = false;
+    pipe_hold(&guard);
     while (length > 0) {
         ssize_t written = write(fd, bytes, length);
         if (written < 0 && errno == EINTR) continue;
@@ -67,16 +85,21 @@ static void write_all(int fd, const char *bytes, size_t length) {
             struct pollfd p = {.fd = fd, .events = POLLOUT};
             if (poll(&p, 1, -1) >= 0 || errno == EINTR) continue;
         }
-        if (written <= 0) {
-            static const struct timespec now = {0, 0};
-            if (errno == EPIPE && !sigismember(&before, SIGPIPE))
-                (void)sigtimedwait(&pipe_signal, NULL, &now);
-            break;
-        }
+        broken = written < 0 && errno == EPIPE;
+        if (written <= 0) break;
         bytes += written;
         length -= (size_t)written;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pipe_release(&guard, broken);
+}
+
+void io_write_stdout(const char *bytes, size_t length) {
+    PipeGuard guard;
+    pipe_hold(&guard);
+    errno = 0;
+    fwrite(bytes, 1, length, stdout);
+    fflush(stdout);
+    pipe_release(&guard, errno == EPIPE);
 }
 
 static void emit(BtVm *vm, const char *bytes, size_t length) {

@@ -16,6 +16,8 @@ void io_console_write(BtVm *vm, const char *bytes, size_t length);
 void io_console_flush(BtVm *vm);
 /* Standard error or vm->error_out, unbuffered, after what is pending on the console. */
 void io_error_write(BtVm *vm, const char *bytes, size_t length);
+/* To the stream stdout, in order with what the host writes there, and never a SIGPIPE. Any thread. */
+void io_write_stdout(const char *bytes, size_t length);
 /* PRIM_BLOCK: a String without its line end, or nil at the end of input. */
 PrimStatus io_read_line(Process *p);
 /* A process that may wait for a line has been killed: its read ends before it takes one. Any thread. */

@@ -15,11 +15,11 @@ START_TEST(counts_go_up_with_work) {
     ck_assert_uint_eq(before.evaluations, 1);
     bt_value_release(eval(
         "Actor subclass: Echo\n  echo: x => x\n\ne := Echo spawn. (1 to: 1000) do: [:i | e echo: i]. 1"));
-    bt_value_release(eval("(1 to: 300000) inject: #() into: [:l :i | l addFirst: i]"));
+    bt_value_release(eval("(1 to: 20000) inject: #() into: [:l :i | l addFirst: i]"));
     bt_stats after = stats_now();
     ck_assert_uint_eq(after.evaluations, 3);
     ck_assert_uint_ge(after.messages - before.messages, 1000);
-    ck_assert_uint_ge(after.reductions - before.reductions, 300000);
+    ck_assert_uint_ge(after.reductions - before.reductions, 20000);
     ck_assert_uint_gt(after.collections, before.collections);
     ck_assert_uint_gt(after.uptime_us, before.uptime_us);
     ck_assert_uint_gt(after.resident_bytes, 1 << 20);

@@ -1,8 +1,8 @@
 /* A VM as hosts see it: structures from vm_new, the library from the embedded image, the compiler behind its
  * table. */
-#include <stdio.h>
 #include "compiler/uses.h"
 #include "vm/api/gate.h"
+#include "vm/io.h"
 #include "vm/profile.h"
 
 extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
@@ -40,8 +40,7 @@ static bool load_library(BtVm *vm) {
 
 static void write_stdout(void *context, const char *bytes, size_t length) {
     (void)context;
-    fwrite(bytes, 1, length, stdout);
-    fflush(stdout);
+    io_write_stdout(bytes, length);
 }
 
 static void discard(void *context, const char *bytes, size_t length) {
