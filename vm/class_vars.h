@@ -45,9 +45,15 @@ static inline void class_vars_live_set(Process *p, uint32_t word, Value value) {
  * away. */
 Value class_vars_capture(Process *p, Value self_class, Value name, Value outer);
 
-/* Regions (vm/region.h, which marks the records shared): V_HOLE outside an invocation; restore of V_HOLE does
- * nothing and plants nothing. */
-static inline Value class_vars_snapshot(const Process *p) { return p->class_vars.live; }
+/* Regions (vm/region.h, which marks the records shared): the live record, V_HOLE outside an invocation, and
+ * the two homes that follow in the control block, actor state and carriers, in one copy; restore of V_HOLE
+ * does nothing and plants nothing. */
+static inline void class_vars_snapshot_homes(const Process *p, Value *slots) {
+    memcpy(slots, (const char *)p + offsetof(Process, class_vars.live), 3 * sizeof *slots);
+}
+_Static_assert(offsetof(Process, state) == offsetof(Process, class_vars.live) + sizeof(Value) &&
+                   offsetof(Process, carriers) == offsetof(Process, state) + sizeof(Value),
+               "the homes that a snapshot notes stand together");
 void class_vars_restore(Process *p, Value snapshot);
 
 /* Does an invocation of exactly this class run here? */

@@ -8,9 +8,7 @@
 #define REGION_SNAPSHOT_WORDS 3
 /* Writes the three pointers to slots[0..2] and marks the records shared. O(1). */
 static inline void region_snapshot(Process *p, Value *slots) {
-    slots[0] = class_vars_snapshot(p);
-    slots[1] = p->state;
-    slots[2] = p->carriers;
+    class_vars_snapshot_homes(p, slots);
     records_share(p);
 }
 /* Puts all three back (an error crosses a catch). */
