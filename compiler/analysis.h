@@ -105,6 +105,7 @@ struct BlockFacts {
     bool flow_cast;
     PtrSet writes; /* Var: locals from outside that it sets itself (not through closures), nested inlined
                       blocks included */
+    bool muted;    /* of a copy: what is to be said of it is said of the original */
 };
 
 /* What becomes one IrFunction: a method, a script, a default, or a block that is a real closure. */
@@ -200,6 +201,8 @@ typedef struct Analysis {
     uint32_t expect_count;
     PtrSet home_vars;         /* Var: locals of the current home that were bound to a block */
     PtrSet closures;          /* FnFacts: closures of the current home, inner before outer */
+    uint32_t muted;           /* what is walked now has been reported on, or will be */
+    uint32_t folded;          /* folds walked now are sends and no loops */
     const char *builder_name; /* `name: #N` of the ClassBuilder cascade being visited */
     /* results */
     PtrSet bindings;     /* Var: session variables of the script, in order of their index */

@@ -4,6 +4,7 @@
  * whose height the parser bounds; frames are kept small.
  */
 #include "compiler/facts.h"
+#include "compiler/ast_clone.h"
 #include "compiler/lexer.h"
 
 static void visit(Analysis *a, Node *node);
@@ -97,6 +98,7 @@ static BlockFacts *block_enter(Analysis *a, Node *node) {
     b->fn = a->fn;
     b->outer = a->block;
     b->depth = a->block ? a->block->depth + 1 : 1;
+    b->muted = a->muted != 0;
     node->facts = b;
     a->block = b;
     return b;
@@ -338,6 +340,29 @@ static void note_super(Analysis *a, const char *selector) {
         facts_write(a, home->self_var);
 }
 
+/* `do:` with a literal block runs as a loop where the receiver is a List (lower_flow.c), and as a send where
+ * it is something else. The block is compiled twice for that: a copy of it stands in place, the block itself
+ * is a closure. The copy is found out about in silence, and folds in the closure stay sends. */
+enum { UNFOLD_MAX_NODES = 400 };
+
+static bool may_unfold(const Analysis *a, const Node *send) {
+    if (send->as.send.selector != a->names.do_ || send->as.send.is_cast || a->options->stdlib || a->folded)
+        return false;
+    const Node *receiver = ast_unparen(send->as.send.receiver),
+               *block = literal_block(send->as.send.args.items[0]);
+    return block && block->as.block.params.count == 1 && !is_self(a, receiver) &&
+           receiver->kind != AST_CLASS_REF && receiver->kind != AST_BLOCK;
+}
+
+static void visit_unfolded(Analysis *a, Node *send) {
+    send->as.send.unfolded =
+        ast_clone(a->arena, literal_block(send->as.send.args.items[0]), UNFOLD_MAX_NODES);
+    if (!send->as.send.unfolded) return;
+    a->muted++;
+    visit_inlined(a, send->as.send.unfolded);
+    a->muted--;
+}
+
 static void visit_send(Analysis *a, Node *node) {
     const SelectorInfo *info = selector_info(a, node->as.send.selector);
     node->facts = (void *)(uintptr_t)info;
@@ -352,7 +377,11 @@ static void visit_send(Analysis *a, Node *node) {
     } else {
         visit_operand(a, receiver, 0, node, receiver);
     }
+    bool unfold = may_unfold(a, node);
+    if (unfold) visit_unfolded(a, node);
+    a->folded += unfold;
     visit_args(a, node, receiver);
+    a->folded -= unfold;
     if (node->as.send.selector == a->names.has_field && is_self(a, receiver) && a->fn->home->class_side) {
         const Node *name = ast_unparen(node->as.send.args.items[0]);
         if (name->kind == AST_SYMBOL) facts_read_field(a, name->as.name);
@@ -450,7 +479,7 @@ static void visit_assign(Analysis *a, Node *node) {
     if (!block) return;
     var->block = block->facts;
     var->bound_span = node->span;
-    ptr_set_add(&a->home_vars, a->arena, var);
+    if (!a->muted) ptr_set_add(&a->home_vars, a->arena, var);
 }
 
 static void bind_pattern(Analysis *a, Node *p, bool in_arm);

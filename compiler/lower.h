@@ -92,6 +92,10 @@ void lower_operands_settle(Lower *l, Operands *o, Span span);
 /* Is what would be lowered now never reached? */
 static inline bool lower_is_dead(const Lower *l) { return l->fn->dead || l->fn->frame->ends; }
 IrAtom lower_read(Lower *l, Var *var, Span span);
+/* A local that the source does not name. */
+Var *lower_hidden_var(Lower *l, const char *name);
+/* `do:` as a loop over a List, or as a send to anything else: send->as.send.unfolded is there. */
+IrAtom lower_unfolded(Lower *l, Node *send, Position pos);
 /* Assignment: the next version. Answers an atom with the value. */
 IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span);
 /* A parameter or pattern variable gets its value. */

@@ -293,6 +293,7 @@ static bool lower_character_send(Lower *l, Node *node, IrAtom *answer) {
 static IrAtom lower_send(Lower *l, Node *node, Position pos) {
     const SelectorInfo *info = node->facts;
     if (send_is_inlined(info, node)) return lower_construct(l, node, info, pos);
+    if (node->as.send.unfolded) return lower_unfolded(l, node, pos);
     IrAtom answer;
     if (lower_character_send(l, node, &answer)) return answer;
     if (is_has_field(l, node)) {

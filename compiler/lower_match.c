@@ -361,7 +361,7 @@ static IrAtom lower_chain(Lower *l, Node *match, NodeList arms, IrAtom value, Va
     return answer;
 }
 
-static Var *hidden_var(Lower *l, const char *name) {
+Var *lower_hidden_var(Lower *l, const char *name) {
     Var *var = ARENA_NEW(l->a->arena, Var);
     var->name = name;
     var->fn = l->fn->facts;
@@ -371,7 +371,7 @@ static Var *hidden_var(Lower *l, const char *name) {
 
 static IrAtom lower_long_match(Lower *l, Node *match, IrAtom value) {
     NodeList arms = match->as.match.arms;
-    Var *miss = hidden_var(l, l->a->names.miss), *result = hidden_var(l, l->a->names.matched);
+    Var *miss = lower_hidden_var(l, l->a->names.miss), *result = lower_hidden_var(l, l->a->names.matched);
     Span span = match->span;
     lower_write(l, miss, ATOM(ATOM_TRUE, 0), span);
     lower_write(l, result, NIL_ATOM, span);

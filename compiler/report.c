@@ -26,7 +26,7 @@ static FnFacts *spoilable(Analysis *a) {
 }
 
 Diag *report(Analysis *a, DiagSeverity severity, const char *category, Span span, const char *format, ...) {
-    if (suppressed(a, category)) return NULL;
+    if (suppressed(a, category) || a->muted) return NULL;
     char text[1024];
     va_list args;
     va_start(args, format);
