@@ -20,6 +20,13 @@
 
 typedef enum {
     CTRL_NONE,
+    CTRL_FOLD_DO, /* the folds, up to CTRL_THREADING */
+    CTRL_FOLD_WITH_INDEX,
+    CTRL_FOLD_COLLECT,
+    CTRL_FOLD_SELECT,
+    CTRL_FOLD_REJECT,
+    CTRL_FOLD_INJECT,
+    CTRL_FOLD_COUNT,
     CTRL_THREADING,
     CTRL_IF_TRUE,
     CTRL_IF_FALSE,
@@ -96,6 +103,7 @@ struct BlockFacts {
     FnFacts *fn;               /* the function in which its body runs */
     BlockFacts *outer;         /* the block around it, NULL at the root of a method */
     FnFacts *closure;          /* its own function, NULL if inlined; a home of its own for a builder block */
+    Node *twin;                /* block of a fold: a copy of it that is inlined, or NULL */
     uint32_t depth;            /* 1 for a block at the root */
     bool writes_outer;         /* some local from outside, directly or through closures inside */
     const char *field_written; /* the first instance field that it or a block inside sets, or NULL */
@@ -105,7 +113,6 @@ struct BlockFacts {
     bool flow_cast;
     PtrSet writes; /* Var: locals from outside that it sets itself (not through closures), nested inlined
                       blocks included */
-    bool muted;    /* of a copy: what is to be said of it is said of the original */
 };
 
 /* What becomes one IrFunction: a method, a script, a default, or a block that is a real closure. */
@@ -195,14 +202,15 @@ typedef struct Analysis {
     /* the walk */
     FnFacts *fn;
     BlockFacts *block;
+    uint32_t twins;    /* folds around, in whose inlined copies the walk is */
+    bool plain;        /* in the closure of a fold that has a twin: folds in it have none */
+    bool quiet;        /* in a twin: its text has been reported on */
     ScopeEntry *scope; /* visible names, innermost last */
     uint32_t scope_count, scope_capacity;
     Expect expects[8];
     uint32_t expect_count;
     PtrSet home_vars;         /* Var: locals of the current home that were bound to a block */
     PtrSet closures;          /* FnFacts: closures of the current home, inner before outer */
-    uint32_t muted;           /* what is walked now has been reported on, or will be */
-    uint32_t folded;          /* folds walked now are sends and no loops */
     const char *builder_name; /* `name: #N` of the ClassBuilder cascade being visited */
     /* results */
     PtrSet bindings;     /* Var: session variables of the script, in order of their index */
@@ -215,6 +223,11 @@ bool constructs_init(Analysis *a);
 const SelectorInfo *selector_info(const Analysis *a, const char *selector);
 /* Is this send compiled inline? Looks at the literal blocks only. */
 bool send_is_inlined(const SelectorInfo *info, const Node *send);
+/* Is it a fold over what may be a List, with a literal block that has as many parameters as it gets
+ * arguments? */
+bool send_is_fold(const Analysis *a, const SelectorInfo *info, const Node *send);
+/* The inlined copy of a fold's block, NULL for all other sends. */
+Node *fold_twin(const Analysis *a, const Node *send);
 /* May argument `index` (0 = receiver) be a block that hands its writes back? */
 bool selector_threads(const SelectorInfo *info, const char *selector, uint32_t index);
 /* The literal block behind parentheses, or NULL. */

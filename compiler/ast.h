@@ -78,8 +78,6 @@ struct Node {
             uint32_t selector_start; /* offset of the (first) selector token: the position of the send */
             uint8_t selector_kind;   /* SelectorKind */
             bool is_cast;            /* `!`; never in a PART */
-            Node *unfolded; /* a copy of the literal block of a `do:` that is compiled as a loop (facts.c), or
-                               NULL */
         } send;
         struct {
             Node *receiver;

@@ -42,6 +42,38 @@ bool send_is_inlined(const SelectorInfo *info, const Node *send) {
     return true;
 }
 
+/* What stands there is no List for certain, or the fold would be that of the receiver's own class. */
+static bool never_list(const Analysis *a, const Node *receiver) {
+    receiver = ast_unparen((Node *)(uintptr_t)receiver);
+    switch ((AstKind)receiver->kind) {
+    case AST_IDENT: return is_self_name(a, receiver);
+    case AST_SEND:
+        return receiver->as.send.selector == a->names.to_ || receiver->as.send.selector == a->names.to_by;
+    case AST_FIELD:
+    case AST_CASCADE:
+    case AST_ASSIGN:
+    case AST_MATCH:
+    case AST_LIST: return false;
+    default: return true;
+    }
+}
+
+bool send_is_fold(const Analysis *a, const SelectorInfo *info, const Node *send) {
+    if (!info || info->construct == CTRL_NONE || info->construct >= CTRL_THREADING || send->as.send.is_cast)
+        return false;
+    NodeList args = send->as.send.args;
+    const Node *block = literal_block(args.items[args.count - 1]);
+    bool two = info->construct == CTRL_FOLD_INJECT || info->construct == CTRL_FOLD_WITH_INDEX;
+    return block && block->as.block.params.count == (two ? 2 : 1) && !never_list(a, send->as.send.receiver);
+}
+
+Node *fold_twin(const Analysis *a, const Node *send) {
+    if (!send_is_fold(a, send->facts, send)) return NULL;
+    NodeList args = send->as.send.args;
+    const BlockFacts *b = literal_block(args.items[args.count - 1])->facts;
+    return b ? b->twin : NULL;
+}
+
 static bool ends_with(const char *text, const char *suffix) {
     size_t n = strlen(text), m = strlen(suffix);
     return n >= m && memcmp(text + n - m, suffix, m) == 0;

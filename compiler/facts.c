@@ -3,8 +3,8 @@
  * A name belongs to the scope in which it is first assigned (facts_scope.c). Recursion follows the tree,
  * whose height the parser bounds; frames are kept small.
  */
-#include "compiler/facts.h"
 #include "compiler/ast_clone.h"
+#include "compiler/facts.h"
 #include "compiler/lexer.h"
 
 static void visit(Analysis *a, Node *node);
@@ -98,7 +98,6 @@ static BlockFacts *block_enter(Analysis *a, Node *node) {
     b->fn = a->fn;
     b->outer = a->block;
     b->depth = a->block ? a->block->depth + 1 : 1;
-    b->muted = a->muted != 0;
     node->facts = b;
     a->block = b;
     return b;
@@ -135,7 +134,8 @@ static void visit_closure(Analysis *a, Node *block, BlockFlow flow, const char *
                     .selector = maker->selector,
                     .class_name = maker->class_name,
                     .kind = maker->kind,
-                    .class_side = maker->class_side};
+                    .class_side = maker->class_side,
+                    .abroad_reported = a->quiet};
     b->closure = b->fn = a->fn = fn;
     b->flow = (uint8_t)flow;
     b->flow_selector = selector;
@@ -303,6 +303,38 @@ static void visit_operand(Analysis *a, Node *operand, uint32_t index, const Node
     note_asynchronous(a, operand, send, receiver);
 }
 
+enum {
+    MAX_TWINS = 4,
+    MAX_TWIN_NODES = 400
+}; /* folds in folds: each level compiles what it holds once more */
+
+/* The block of a fold is compiled twice: inlined, for Lists, and as a closure for all other receivers. The
+ * closure was visited first, it says what is to be said. */
+static void visit_twin(Analysis *a, Node *block) {
+    BlockFacts *b = block->facts;
+    if (a->plain || a->twins == MAX_TWINS || !b || !b->closure || !b->closure->channel) return;
+    if (b->closure->keeps_carriers) return; /* each activation has variables of its own, which are kept */
+    bool quiet = a->quiet;
+    a->quiet = true;
+    a->twins++;
+    b->twin = ast_clone(a->arena, block, MAX_TWIN_NODES);
+    if (b->twin && !arena_failed(a->arena)) visit_inlined(a, b->twin);
+    a->twins--;
+    a->quiet = quiet;
+}
+
+/* A block in which no fold has a twin. */
+static void visit_fold_args(Analysis *a, Node *send, Node *receiver) {
+    NodeList args = send->as.send.args;
+    uint32_t last = args.count - 1;
+    for (uint32_t i = 0; i < last; i++) visit_operand(a, args.items[i], i + 1, send, receiver);
+    bool plain = a->plain;
+    a->plain = true;
+    visit_operand(a, args.items[last], last + 1, send, receiver);
+    a->plain = plain;
+    visit_twin(a, literal_block(args.items[last]));
+}
+
 static FnFacts *threading_closure(const Node *operand) {
     const Node *block = literal_block((Node *)(uintptr_t)operand);
     const BlockFacts *b = block ? block->facts : NULL;
@@ -340,29 +372,6 @@ static void note_super(Analysis *a, const char *selector) {
         facts_write(a, home->self_var);
 }
 
-/* `do:` with a literal block runs as a loop where the receiver is a List (lower_flow.c), and as a send where
- * it is something else. The block is compiled twice for that: a copy of it stands in place, the block itself
- * is a closure. The copy is found out about in silence, and folds in the closure stay sends. */
-enum { UNFOLD_MAX_NODES = 400 };
-
-static bool may_unfold(const Analysis *a, const Node *send) {
-    if (send->as.send.selector != a->names.do_ || send->as.send.is_cast || a->options->stdlib || a->folded)
-        return false;
-    const Node *receiver = ast_unparen(send->as.send.receiver),
-               *block = literal_block(send->as.send.args.items[0]);
-    return block && block->as.block.params.count == 1 && !is_self(a, receiver) &&
-           receiver->kind != AST_CLASS_REF && receiver->kind != AST_BLOCK;
-}
-
-static void visit_unfolded(Analysis *a, Node *send) {
-    send->as.send.unfolded =
-        ast_clone(a->arena, literal_block(send->as.send.args.items[0]), UNFOLD_MAX_NODES);
-    if (!send->as.send.unfolded) return;
-    a->muted++;
-    visit_inlined(a, send->as.send.unfolded);
-    a->muted--;
-}
-
 static void visit_send(Analysis *a, Node *node) {
     const SelectorInfo *info = selector_info(a, node->as.send.selector);
     node->facts = (void *)(uintptr_t)info;
@@ -377,11 +386,10 @@ static void visit_send(Analysis *a, Node *node) {
     } else {
         visit_operand(a, receiver, 0, node, receiver);
     }
-    bool unfold = may_unfold(a, node);
-    if (unfold) visit_unfolded(a, node);
-    a->folded += unfold;
-    visit_args(a, node, receiver);
-    a->folded -= unfold;
+    if (send_is_fold(a, info, node))
+        visit_fold_args(a, node, receiver);
+    else
+        visit_args(a, node, receiver);
     if (node->as.send.selector == a->names.has_field && is_self(a, receiver) && a->fn->home->class_side) {
         const Node *name = ast_unparen(node->as.send.args.items[0]);
         if (name->kind == AST_SYMBOL) facts_read_field(a, name->as.name);
@@ -479,7 +487,7 @@ static void visit_assign(Analysis *a, Node *node) {
     if (!block) return;
     var->block = block->facts;
     var->bound_span = node->span;
-    if (!a->muted) ptr_set_add(&a->home_vars, a->arena, var);
+    if (!a->quiet) ptr_set_add(&a->home_vars, a->arena, var);
 }
 
 static void bind_pattern(Analysis *a, Node *p, bool in_arm);

@@ -99,7 +99,7 @@ void facts_read(Analysis *a, Var *var) {
 }
 
 void facts_write(Analysis *a, Var *var) {
-    var->writes++;
+    if (!a->quiet || !var->writes) var->writes++; /* a twin writes nothing new */
     BlockFacts *b = a->block;
     if (!b || b->depth <= var->depth || ptr_set_has(&b->writes, var)) return;
     for (; b && b->depth > var->depth; b = b->outer) {

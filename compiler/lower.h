@@ -3,6 +3,7 @@
  * lower.c        functions, versions, variables, statements
  * lower_expr.c   expressions, sends, literals
  * lower_flow.c   inlined constructs
+ * lower_fold.c   folds over what may be a List
  * lower_match.c  match: and destructuring
  * lower_unit.c   classes, extensions, generated methods, scripts
  *
@@ -94,8 +95,6 @@ static inline bool lower_is_dead(const Lower *l) { return l->fn->dead || l->fn->
 IrAtom lower_read(Lower *l, Var *var, Span span);
 /* A local that the source does not name. */
 Var *lower_hidden_var(Lower *l, const char *name);
-/* `do:` as a loop over a List, or as a send to anything else: send->as.send.unfolded is there. */
-IrAtom lower_unfolded(Lower *l, Node *send, Position pos);
 /* Assignment: the next version. Answers an atom with the value. */
 IrAtom lower_write(Lower *l, Var *var, IrAtom value, Span span);
 /* A parameter or pattern variable gets its value. */
@@ -149,8 +148,13 @@ IrAtom lower_at(Lower *l, Node *node, Position pos);
 /* Statements; the value of the last, nil if there is none. */
 IrAtom lower_statements(Lower *l, NodeList body, Position pos);
 
-/* ---- lower_flow.c, lower_match.c ---- */
+/* A send whose operands are evaluated: `receiver` as the source spells it. */
+IrAtom lower_finish_send(Lower *l, Node *send, const Node *receiver, Operands *o, Position pos);
+
+/* ---- lower_flow.c, lower_fold.c, lower_match.c ---- */
 IrAtom lower_construct(Lower *l, Node *node, const SelectorInfo *info, Position pos);
+/* `twin`: the copy of its block that is inlined. */
+IrAtom lower_fold(Lower *l, Node *node, Node *twin, Position pos);
 IrAtom lower_match(Lower *l, Node *node, Position pos);
 IrAtom lower_destructure(Lower *l, Node *node);
 IrAtom lower_literal(Lower *l, const Node *node);

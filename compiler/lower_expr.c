@@ -200,7 +200,7 @@ static Span send_span(const Node *send) {
                                                     : send->as.send.selector_start};
 }
 
-static IrAtom finish_send(Lower *l, Node *send, const Node *receiver, Operands *o, Position pos) {
+IrAtom lower_finish_send(Lower *l, Node *send, const Node *receiver, Operands *o, Position pos) {
     const SelectorInfo *info = send->facts;
     Span span = send_span(send);
     lower_operands_settle(l, o, span);
@@ -293,7 +293,8 @@ static bool lower_character_send(Lower *l, Node *node, IrAtom *answer) {
 static IrAtom lower_send(Lower *l, Node *node, Position pos) {
     const SelectorInfo *info = node->facts;
     if (send_is_inlined(info, node)) return lower_construct(l, node, info, pos);
-    if (node->as.send.unfolded) return lower_unfolded(l, node, pos);
+    Node *twin = fold_twin(l->a, node);
+    if (twin) return lower_fold(l, node, twin, pos);
     IrAtom answer;
     if (lower_character_send(l, node, &answer)) return answer;
     if (is_has_field(l, node)) {
@@ -304,7 +305,7 @@ static IrAtom lower_send(Lower *l, Node *node, Position pos) {
     lower_operands_begin(l, &o, node->as.send.args.count + 1);
     lower_operands_add(l, &o, lower_receiver(l, node->as.send.receiver));
     add_args(l, &o, node);
-    return finish_send(l, node, node->as.send.receiver, &o, pos);
+    return lower_finish_send(l, node, node->as.send.receiver, &o, pos);
 }
 
 /* The receiver once, then each message with its own arguments. */
@@ -320,7 +321,7 @@ static IrAtom lower_cascade(Lower *l, Node *node, Position pos) {
         lower_operands_add(l, &o, value);
         o.at[0] = read_at;
         add_args(l, &o, part);
-        answer = finish_send(l, part, receiver, &o, i + 1 == parts.count ? pos : POS_VALUE);
+        answer = lower_finish_send(l, part, receiver, &o, i + 1 == parts.count ? pos : POS_VALUE);
     }
     return answer;
 }

@@ -224,50 +224,6 @@ static IrAtom lower_counted(Lower *l, Node *node, const SelectorInfo *info, Posi
     return NIL_ATOM;
 }
 
-/* ---- a fold that runs as a loop ---- */
-
-/* The elements one by one. `rest`: what is left of the List. */
-static void lower_walk(Lower *l, Node *send, Var *rest, const PtrSet *threads) {
-    Node *block = send->as.send.unfolded;
-    Span span = send->span;
-    IrAtom end = lower_bind0(l, IR_LIST, 0, span);
-    IrStmt *s = lower_construct_begin(l, CONSTRUCT_WHILE, 0, 2, span);
-    s->imm = BC_NONE;
-    s->flags = 1;
-    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_Condition, threads);
-    lower_frame_leave(l, &mark, lower_bind2(l, IR_SNE, lower_read(l, rest, span), end, 0, span));
-    mark = lower_frame_enter(l, s, 1, FRAME_Loop, threads);
-    IrAtom cell = lower_read(l, rest, span);
-    lower_param(l, block->as.block.params.items[0]->facts, lower_bind1(l, IR_HEAD, cell, 0, span), span);
-    lower_write(l, rest, lower_bind1(l, IR_REST, lower_read(l, rest, span), 0, span), span);
-    lower_frame_leave(l, &mark, lower_statements(l, block->as.block.body, POS_VALUE));
-    lower_construct_end(l, s, threads, POS_VALUE);
-}
-
-IrAtom lower_unfolded(Lower *l, Node *send, Position pos) {
-    PtrSet threads = {0}, walked = {0};
-    threaded_locals_of(l->a, send->as.send.unfolded, &threads);
-    threaded_locals_of(l->a, send->as.send.unfolded, &walked);
-    IrAtom list = lower_lasting(l, lower_expr(l, send->as.send.receiver), send->span);
-    IrAtom test = lower_bind1(l, IR_TYPETEST, list, lower_symbol(l, l->a->names.List), send->span);
-    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, send->span);
-    s->operands[0] = test;
-    s->imm = BC_NONE;
-    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &threads);
-    Var *rest = lower_hidden_var(l, l->a->names.rest);
-    lower_write(l, rest, lower_refresh(l, list), send->span);
-    ptr_set_add(&walked, l->a->arena, rest);
-    lower_walk(l, send, rest, &walked);
-    lower_frame_leave(l, &mark, NIL_ATOM);
-    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &threads);
-    IrAtom *operands = lower_atoms(l, 2);
-    operands[1] = lower_closure(l, literal_block(send->as.send.args.items[0]));
-    operands[0] = lower_refresh(l, list);
-    lower_frame_leave(l, &mark,
-                      lower_send_named(l, IR_SEND, send->as.send.selector, operands, 2, send->span));
-    return lower_construct_end(l, s, &threads, pos);
-}
-
 /* ---- regions ---- */
 
 static IrAtom lower_on_do(Lower *l, Node *node, Position pos) {

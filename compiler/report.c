@@ -26,7 +26,7 @@ static FnFacts *spoilable(Analysis *a) {
 }
 
 Diag *report(Analysis *a, DiagSeverity severity, const char *category, Span span, const char *format, ...) {
-    if (suppressed(a, category) || a->muted) return NULL;
+    if (suppressed(a, category) || a->quiet) return NULL;
     char text[1024];
     va_list args;
     va_start(args, format);
@@ -58,7 +58,7 @@ static bool stale_known(const char *category) {
 void expect_pop(Analysis *a, uint32_t count) {
     while (a->expect_count > count) {
         Expect e = a->expects[--a->expect_count];
-        if (!e.used && stale_known(e.category))
+        if (!e.used && !a->quiet && stale_known(e.category))
             diag_add(a->diags, DIAG_WARNING, "lint", e.span, "stale @expect: no %s diagnostic here",
                      e.category);
     }

@@ -108,10 +108,7 @@ static void check_abroad(Analysis *a, FnFacts *fn) {
 void check_abroad_from(Analysis *a, uint32_t first) {
     if (!a->fn->home->class_side) return;
     for (uint32_t i = a->closures.count; i-- > first;) /* outer before inner */
-    {
-        FnFacts *fn = (FnFacts *)(uintptr_t)a->closures.items[i];
-        if (!fn->block->muted) check_abroad(a, fn);
-    }
+        check_abroad(a, (FnFacts *)(uintptr_t)a->closures.items[i]);
 }
 
 /* ---- at the end of a home ---- */

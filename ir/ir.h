@@ -104,22 +104,28 @@ typedef enum {
  * the value (does_not_understand, mostly); imm = BC_NONE: the condition is a Boolean for certain While
  * frames[0] Condition (yields the test), frames[1] Loop; `negate` for whileFalse:; yields nil; a test that is
  * no Boolean: as If Repeat  frames[0] Loop Count   operands start, stop, step (numbers, tested before by
- * ISINT or known); frames[0] Loop, whose index arrives in local `index_local` as a new version OnDo frames[0]
- * Protected, frames[1] Handler; operand 0 = filter; the exception arrives in temp `exception` Ensure
- * frames[0] Protected, frames[1] Cleanup Home    frames[0] Landing, at the begin of a script whose blocks
- * have a ^: it is passed over, and run when such a ^ arrives, from wherever; its value comes in temp
- * `exception`. So it may read carriers and what is never written. Result tryDo: with a literal block is an
- * OnDo whose filter is nil (matches everything). */
+ * ISINT or known); frames[0] Loop, whose index arrives in local `index_local` as a new version Each operand
+ * the List (tested before by ISLIST; anything else has no elements); frames[0] Loop, as that of Count with
+ * the element OnDo frames[0] Protected, frames[1] Handler; operand 0 = filter; the exception arrives in temp
+ * `exception` Ensure frames[0] Protected, frames[1] Cleanup Home    frames[0] Landing, at the begin of a
+ * script whose blocks have a ^: it is passed over, and run when such a ^ arrives, from wherever; its value
+ * comes in temp `exception`. So it may read carriers and what is never written. Result tryDo: with a literal
+ * block is an OnDo whose filter is nil (matches everything). */
 typedef enum {
     CONSTRUCT_IF,
     CONSTRUCT_WHILE,
     CONSTRUCT_REPEAT,
     CONSTRUCT_COUNT,
+    CONSTRUCT_EACH,
     CONSTRUCT_ONDO,
     CONSTRUCT_ENSURE,
     CONSTRUCT_HOME,
     CONSTRUCT_KIND_COUNT
 } IrConstructKind;
+/* Loops that bring a local of their own into each round. */
+static inline bool construct_has_index(IrConstructKind kind) {
+    return kind == CONSTRUCT_COUNT || kind == CONSTRUCT_EACH;
+}
 
 /* Packed: a unit is walked several times, and what that costs is memory. */
 typedef struct IrStmt {
@@ -140,7 +146,7 @@ typedef struct IrStmt {
     uint32_t thread_count, frame_count;
     uint32_t *threads; /* CONSTRUCT: locals it hands out */
     IrFrame **frames;
-    uint32_t index_local; /* COUNT */
+    uint32_t index_local; /* COUNT, EACH */
     uint32_t exception;   /* ONDO: temp that holds the exception in the handler */
     bool negate, snapshot,
         restore; /* ONDO, ENSURE: the two halves of the region; always true in well-formed IR */
@@ -166,7 +172,7 @@ enum {
  *   - the entry of every frame of a construct: one entry version for each local of frame->threads, in the
  * order of `threads` (Condition and Loop: the loop-carried value; Handler, and Cleanup on the error path: the
  * value of region entry);
- *   - the entry of a Count's Loop frame, after its threads: `index_local`.
+ *   - the entry of a Count's or an Each's Loop frame, after its threads: `index_local`.
  * A read names the newest version visible where it stands. Inside a frame that is the newest one minted on
  * the way down; when a frame ends, what was visible at the construct is visible again, and the REBIND that
  * follows makes the next one. A local that was not bound before the frame belongs to the frame and is gone

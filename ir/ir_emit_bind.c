@@ -212,7 +212,7 @@ static void bind_load(Emit *e, const IrStmt *s) {
 
 bool op_is_test(IrOp op) {
     return (op >= IR_LT && op <= IR_SNE) || op == IR_ISNIL || op == IR_ISHOLE || op == IR_ISINT ||
-           op == IR_ISBOOL;
+           op == IR_ISLIST || op == IR_ISBOOL;
 }
 
 Condition test_condition(Emit *e, const IrStmt *s) {
@@ -273,6 +273,7 @@ void code_bind(Emit *e, const IrStmt *s) {
     case IR_ISNIL:
     case IR_ISHOLE:
     case IR_ISINT:
+    case IR_ISLIST:
     case IR_ISBOOL: bind_test(e, s); break;
     default:
         if (op_is_call(s->op))

@@ -32,6 +32,7 @@ static bool test_opcode(const Condition *c, bool sense, Opcode *out) {
     case IR_ISNIL: *out = sense ? OP_JNIL : OP_JNNIL; return true;
     case IR_ISHOLE: *out = OP_JHOLE; return sense;
     case IR_ISINT: *out = OP_JNINT; return !sense;
+    case IR_ISLIST: *out = OP_JNLIST; return !sense;
     case IR_ISBOOL: *out = OP_JNBOOL; return !sense;
     default: *out = sense ? OP_JTRUE : OP_JFALSE; return true; /* COPY */
     }

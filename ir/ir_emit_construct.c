@@ -113,12 +113,29 @@ static void code_count(Emit *e, const IrStmt *s) {
     if (own) reg_free(e, index);
 }
 
+/* The List still to come and the element are two registers: the element may be assigned to. */
+static void code_each(Emit *e, const IrStmt *s) {
+    uint32_t rest = reg_alloc(e), element = reg_alloc(e), body = label_new(e), end = label_new(e);
+    code_atom(e, s->operands[0], rest);
+    if (s->operands[0].kind == ATOM_TEMP) operand_done(e, s->operands[0], 0);
+    e->locals[s->index_local].reg = element;
+    code_jump_near(e, OP_EACHPREP, rest, element, end);
+    label_bind(e, body);
+    code_frame(e, s->frames[0], NOWHERE);
+    code_jump_near(e, OP_EACHSTEP, rest, element, body);
+    label_bind(e, end);
+    reg_free(e, element);
+    reg_free(e, rest);
+}
+
 static void code_loop(Emit *e, const IrStmt *s, Dest dest) {
     uint32_t position = e->position;
     if (s->construct_kind == CONSTRUCT_WHILE)
         code_while(e, s);
     else if (s->construct_kind == CONSTRUCT_REPEAT)
         code_repeat(e, s);
+    else if (s->construct_kind == CONSTRUCT_EACH)
+        code_each(e, s);
     else
         code_count(e, s);
     e->position = position;

@@ -176,7 +176,7 @@ static void put_construct(const Printer *p, const IrStmt *s) {
     }
     if (s->flags) put(p, " args %u", s->flags);
     if (s->negate) put(p, " negate");
-    if (s->construct_kind == CONSTRUCT_COUNT) {
+    if (construct_has_index(s->construct_kind)) {
         put(p, " index ");
         put_local(p, s->index_local);
     }

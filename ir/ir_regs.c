@@ -61,7 +61,7 @@ static void walk_frame(Walk *w, IrFrame *frame, uint32_t index_local);
 
 static bool is_loop(const IrStmt *s) {
     return s->construct_kind == CONSTRUCT_WHILE || s->construct_kind == CONSTRUCT_REPEAT ||
-           s->construct_kind == CONSTRUCT_COUNT;
+           construct_has_index(s->construct_kind);
 }
 
 static uint32_t loop_begin(Walk *w) {
@@ -92,7 +92,7 @@ static void walk_construct(Walk *w, IrStmt *s) {
             define(w, s->exception);
             e->temps[s->exception].frame = e->frame_count;
         }
-        bool index = s->construct_kind == CONSTRUCT_COUNT;
+        bool index = construct_has_index(s->construct_kind);
         w->position++;
         walk_frame(w, s->frames[i], index ? s->index_local : BC_NONE);
     }

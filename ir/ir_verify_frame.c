@@ -361,9 +361,9 @@ static void bind_index(Verify *v, const IrStmt *s) {
     const IrLocal *local = &v->fn->locals[s->index_local];
     if (local->mode != LOCAL_REGISTER)
         finding(v, VERIFY_LocalRebindModeMismatch, s,
-                "the index of a counted loop does not live in a register");
+                "the index of a loop does not live in a register");
     if (local->family != FAMILY_LOCAL)
-        finding(v, VERIFY_UncarriedFamily, s, "the index of a counted loop is no ordinary local");
+        finding(v, VERIFY_UncarriedFamily, s, "the index of a loop is no ordinary local");
     if (l->current != UNBOUND) {
         finding(v, VERIFY_ThreadedLocalDropped, s, "the index %s is a local from outside the loop",
                 local_name(v, s->index_local));
@@ -380,7 +380,7 @@ static void bind_index(Verify *v, const IrStmt *s) {
 static void bind_arrival(Verify *v, const IrFrame *frame, const IrStmt *construct) {
     if (frame->kind == FRAME_Handler || frame->kind == FRAME_Landing)
         bind_temp(v, hot_of(v), construct, construct->exception, 0);
-    if (construct->construct_kind == CONSTRUCT_COUNT) bind_index(v, construct);
+    if (construct_has_index(construct->construct_kind)) bind_index(v, construct);
 }
 
 static inline void leave_frame(Verify *v, uint32_t bound, uint32_t saved) {

@@ -373,11 +373,18 @@ bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t
 
 /* ---- single methods, removal ---- */
 
+/* Folds over Lists are compiled in place, as the library has them. */
+static void note_patched(BtVm *vm, const Class *c, bool class_side) {
+    if (c->id == CLASS_ID_List && !class_side)
+        atomic_store_explicit(&vm->list_patched, true, memory_order_relaxed);
+}
+
 bool class_install_method(BtVm *vm, Class *c, bool class_side, bool extension, CodeUnit *unit,
                           const BcMethod *bc) {
     pthread_rwlock_wrlock(&vm->classes->lock);
     bool done = add_method(vm, c, unit, bc, class_side, extension);
     if (done) code_retain(unit);
+    if (!extension) note_patched(vm, c, class_side);
     dispatch_flush(vm);
     pthread_rwlock_unlock(&vm->classes->lock);
     return done;
@@ -388,6 +395,7 @@ bool class_remove_method(BtVm *vm, Class *c, bool class_side, Value selector) {
     Method *m = method_table_remove(*table_of(c, class_side, false), selector);
     if (!m) m = method_table_remove(*table_of(c, class_side, true), selector);
     if (m) dispatch_flush(vm);
+    if (m) note_patched(vm, c, class_side);
     pthread_rwlock_unlock(&vm->classes->lock);
     return m != NULL;
 }

@@ -7,6 +7,7 @@
 #include "vm/dict.h"
 #include "vm/interp_internal.h"
 #include "vm/leaf.h"
+#include "vm/list.h"
 #include "vm/number.h"
 #include "vm/string.h"
 

@@ -30,6 +30,7 @@ struct BtVm {
     uint32_t denied;                    /* capabilities that programs have not (capabilities.def) */
     _Atomic bool memory_short;          /* was over the limit at the last look */
     _Atomic int64_t memory_looked_us;   /* when that was */
+    _Atomic bool list_patched;          /* a program has changed methods of List: folds are sent */
     bool no_tail_calls, seeded, shared; /* shared: programs cannot end it */
     uint64_t seed;
     int64_t started_us;      /* by the system's clock */

@@ -175,6 +175,12 @@ readers do: [:each | each look!]
 1 to: 300 do: [:i | Grows compile: ("m" ++ i printString) asAtom source: "m" ++ i printString ++ " => 1"]
 Console printLine: ((readers collect: [:each | each look]) printString)'
 expect "methods are listed while others are installed" 0 '^#\(300, 300, 300, 300\)~$' '' "$binary" run "$work/reflects.bt"
+program patched.bt 'Object subclass: Folds
+  class of: xs => xs do: [:x | x]
+Console printLine: (Folds of: #(1)) printString
+List compile: #do: source: "do: aBlock => #mine"
+Console printLine: (Folds of: #(1)) printString'
+expect "a fold compiled in place is sent once the class List is patched" 0 '^nil~#mine~$' '' "$binary" run "$work/patched.bt"
 program prints.btscript 'Console print: "no line end"
 // => nil
 Transcript show: "not shown"

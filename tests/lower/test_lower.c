@@ -31,7 +31,11 @@ static const char *const OP_NAMES[] = {
 };
 static const char *const STMT_NAMES[] = {"BIND",    "SNAP",   "SET",      "CONSTRUCT", "REBIND",
                                          "DISCARD", "RETURN", "NONLOCAL", "FAIL"};
-static const char *const CONSTRUCT_NAMES[] = {"If", "While", "Repeat", "Count", "OnDo", "Ensure"};
+static const char *const CONSTRUCT_NAMES[] = {
+#define CONSTRUCT(name, operands, frames, first, second, loop, families, doc) #name,
+#include "ir/ir_constructs.def"
+#undef CONSTRUCT
+};
 static const char *const CAPTURE_NAMES[] = {"CAP_REGISTER", "CAP_CAPTURE", "CAP_CARRIER", "CAP_STATE",
                                             "CAP_CLASS_VAR"};
 static const struct {

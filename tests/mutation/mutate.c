@@ -441,7 +441,7 @@ static bool do_frame_kind(Place *p) {
 }
 
 static bool do_other_index(Place *p) {
-    if (p->stmt->kind != STMT_CONSTRUCT || p->stmt->construct_kind != CONSTRUCT_COUNT ||
+    if (p->stmt->kind != STMT_CONSTRUCT || !construct_has_index(p->stmt->construct_kind) ||
         p->fn->local_count < 2)
         return false;
     if (p->apply) {

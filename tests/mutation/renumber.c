@@ -50,7 +50,7 @@ static void number_frame(Renumber *r, IrFrame *frame, const IrStmt *construct) {
     if (size) memcpy(saved, r->current, size);
     for (uint32_t i = 0; i < frame->thread_count; i++)
         r->current[frame->threads[i]] = ++r->counter[frame->threads[i]];
-    if (construct && construct->construct_kind == CONSTRUCT_COUNT)
+    if (construct && construct_has_index(construct->construct_kind))
         r->current[construct->index_local] = ++r->counter[construct->index_local];
     for (uint32_t i = 0; i < frame->stmt_count; i++) number_stmt(r, frame->stmts[i]);
     if (!frame->ends) read_atom(r, &frame->value);

@@ -215,7 +215,8 @@ static void check_keeps_closure(Check *c, Instr i) {
     Opcode op = instr_op(i);
     const char *format = opcode_format(op);
     bool written = format[1] == 'd' && instr_a(i) == 0;
-    if ((op == OP_FORPREP || op == OP_FORSTEP) && (instr_a(i) == 0 || instr_b(i) == 0)) written = true;
+    bool loop = op == OP_FORPREP || op == OP_FORSTEP || op == OP_EACHPREP || op == OP_EACHSTEP;
+    if (loop && (instr_a(i) == 0 || instr_b(i) == 0)) written = true;
     if (format[2] == 'w' && format[3] == 'S' && instr_b(i) <= FRAME_WORDS) written = true;
     if (written) refuse(c, "a block overwrites its closure");
 }
