@@ -37,6 +37,7 @@ struct IoThread {
     pthread_mutex_t console_lock;
     size_t console_length;
     char console[CONSOLE_BYTES];
+    _Atomic uint64_t hook_thread; /* pthread_self of the one in the output hook, 0: none */
 
     pthread_mutex_t lock; /* the list of what has been submitted, and starting */
     IoRequest *first, *last;
@@ -104,10 +105,18 @@ void io_write_stdout(const char *bytes, size_t length) {
 
 static void emit(BtVm *vm, const char *bytes, size_t length) {
     if (length == 0) return;
-    if (vm->out)
-        vm->out(vm->io_context, bytes, length);
-    else
+    if (!vm->out) {
         write_all(STDOUT_FILENO, bytes, length);
+        return;
+    }
+    /* relaxed, both: a thread looks only for itself */
+    atomic_store_explicit(&vm->io->hook_thread, (uint64_t)pthread_self(), memory_order_relaxed);
+    vm->out(vm->io_context, bytes, length);
+    atomic_store_explicit(&vm->io->hook_thread, 0, memory_order_relaxed);
+}
+
+bool io_in_hook(BtVm *vm) {
+    return atomic_load_explicit(&vm->io->hook_thread, memory_order_relaxed) == (uint64_t)pthread_self();
 }
 
 static void flush_locked(BtVm *vm) {

@@ -14,6 +14,8 @@
 /* Any thread. The hooks run under the console's lock: they must not write to the console themselves. */
 void io_console_write(BtVm *vm, const char *bytes, size_t length);
 void io_console_flush(BtVm *vm);
+/* Is this thread in the output hook, and so holds the console's lock? */
+bool io_in_hook(BtVm *vm);
 /* Standard error or vm->error_out, unbuffered, after what is pending on the console. */
 void io_error_write(BtVm *vm, const char *bytes, size_t length);
 /* To the stream stdout, in order with what the host writes there, and never a SIGPIPE. Any thread. */

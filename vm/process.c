@@ -7,6 +7,7 @@
 #include "vm/class_vars.h"
 #include "vm/error.h"
 #include "vm/gc.h"
+#include "vm/poll_fd.h"
 #include "vm/limits.h"
 #include "vm/sched_internal.h"
 
@@ -294,7 +295,9 @@ static void complete(BtVm *vm, Completion *c, Reply reply) {
     reply_detach(vm, &reply);
     c->reply = reply;
     /* release: pairs with the acquire load of the starter */
+    void (*ended)(BtVm *, Completion *) = c->ended;
     atomic_store_explicit(&c->done, true, memory_order_release);
+    if (ended) ended(vm, c);
 }
 
 void process_complete(Process *p, ReplyKind kind, Value value) {
@@ -372,6 +375,8 @@ void vm_fail(BtVm *vm) {
     atomic_store(&vm->failed, true);
     atomic_store(&vm->schedulers->halted, true);
     sched_notify_hosts(vm->schedulers);
+    struct PollFd *poll = atomic_load(&vm->poll);
+    if (poll) poll_fd_signal(poll);
 }
 
 /* At shutdown, with all threads gone: the memory of what still lives. */

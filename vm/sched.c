@@ -29,9 +29,11 @@
 #include <unistd.h>
 #include <sched.h>
 #include "vm/io.h"
+#include "vm/poll_fd.h"
 #include "vm/sched_internal.h"
 
-#define THREAD_STACK_BYTES ((size_t)1 << 20)
+/* Functions of the host, and what they evaluate in place, run on it too. */
+#define THREAD_STACK_BYTES ((size_t)4 << 20)
 
 /* ---- clock, futex, random ---- */
 
@@ -79,7 +81,7 @@ uint64_t vm_random(BtVm *vm) {
 
 static void thread_start(Scheduler *s);
 
-static bool work_is_visible(Schedulers *all) {
+bool sched_work_is_visible(Schedulers *all) {
     /* seq_cst: P3 of the rule; pairs with injector_push and ring_push */
     if (atomic_load_explicit(&all->injector.count, memory_order_seq_cst)) return true;
     for (unsigned i = 0; i < all->count; i++)
@@ -118,12 +120,14 @@ void sched_wake_one(BtVm *vm) {
         if (s) { /* it comes up as the searcher we have counted */
             if (was == PARK_UNSTARTED)
                 thread_start(s);
+            else if (was == PARK_HOST)
+                poll_fd_signal(vm->poll);
             else
                 futex_wake(&s->park_word, 1);
             return;
         }
         atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
-        if (!work_is_visible(all)) return;
+        if (!sched_work_is_visible(all)) return;
     }
 }
 
@@ -225,13 +229,14 @@ static Process *steal(Scheduler *s) {
     return NULL;
 }
 
-static void stop_searching(Scheduler *s) {
+void sched_stop_searching(Scheduler *s) {
     Schedulers *all = s->vm->schedulers;
     if (!s->searching) return;
     s->searching = false;
     /* seq_cst: the decrement of the rule; what was submitted while we searched is seen now, or somebody has
      * it */
-    if (atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst) == 1 && work_is_visible(all))
+    if (atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst) == 1 &&
+        sched_work_is_visible(all))
         sched_wake_one(s->vm);
 }
 
@@ -260,7 +265,7 @@ static bool is_last_awake(Schedulers *all) {
     return atomic_load_explicit(&all->parked, memory_order_relaxed) + 1 >= all->count; /* relaxed: a hint */
 }
 
-static void park(Scheduler *s) {
+void sched_park(Scheduler *s, const HostWait *wait) {
     Schedulers *all = s->vm->schedulers;
     sched_cool(s);
     stats_show(s);
@@ -272,8 +277,14 @@ static void park(Scheduler *s) {
         s->searching = false;
         atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
     }
-    bool more = work_is_visible(all) || sched_is_stopping(s->vm);
+    bool more = sched_work_is_visible(all) || sched_is_stopping(s->vm);
     int64_t deadline = timers_next(&s->timers);
+    if (wait) {
+        /* seq_cst: what ends after this look finds us parked (sched_notify_hosts) */
+        more = more || atomic_load_explicit(&all->ended, memory_order_seq_cst) != wait->ended;
+        if (deadline == DEADLINE_NONE || (wait->deadline_us != DEADLINE_NONE && wait->deadline_us < deadline))
+            deadline = wait->deadline_us;
+    }
     /* acquire: pairs with the CAS of take_parked */
     while (!more && atomic_load_explicit(&s->park_word, memory_order_acquire) == PARK_PARKED) {
         if (deadline != DEADLINE_NONE && clock_now_us() >= deadline) break;
@@ -290,20 +301,23 @@ static void park(Scheduler *s) {
 
 /* ---- threads ---- */
 
+bool sched_step(Scheduler *s) {
+    if (s->timers.heap.count) timers_run(s, clock_now_us());
+    Process *p = pick(s);
+    if (!p) p = search(s);
+    if (!p) return false;
+    sched_stop_searching(s);
+    sched_run_slice(s, p);
+    return true;
+}
+
 static void *thread_main(void *argument) {
     Scheduler *s = argument;
-    while (!sched_is_stopping(s->vm)) {
-        if (s->timers.heap.count) timers_run(s, clock_now_us());
-        Process *p = pick(s);
-        if (!p) p = search(s);
-        if (p) {
-            stop_searching(s);
-            sched_run_slice(s, p);
-        } else {
-            park(s);
-        }
-    }
-    stop_searching(s);
+    sched_own(s, true);
+    while (!sched_is_stopping(s->vm))
+        if (!sched_step(s)) sched_park(s, NULL);
+    sched_stop_searching(s);
+    sched_own(s, false);
     return NULL;
 }
 
@@ -331,50 +345,6 @@ static void thread_start(Scheduler *s) {
     if (!first) vm_fail(s->vm); /* with one thread running we do without the others */
 }
 
-void sched_notify_hosts(Schedulers *all) {
-    /* release: pairs with the acquire load in sched_wait_for */
-    atomic_fetch_add_explicit(&all->ended, 1, memory_order_release);
-    futex_wake(&all->ended, INT_MAX);
-}
-
-void vm_request_exit(BtVm *vm, int status) {
-    int none = -1;
-    /* seq_cst: rare */
-    atomic_compare_exchange_strong(&vm->exit_status, &none, status);
-    atomic_store(&vm->schedulers->halted, true);
-    sched_notify_hosts(vm->schedulers);
-}
-
-/* ---- host threads ---- */
-
-/* Marks the process as watched; false if it has ended. */
-static bool watch(BtVm *vm, Value pid) {
-    Process *p = value_is_pid(pid) ? process_by_slot(vm, pid_slot(pid)) : NULL;
-    if (!p) return false;
-    Word128 w = word128_peek(p->link.word), put;
-    do {
-        if (link_generation(w.low) != pid_generation(pid) || link_state(w.low) == RUN_FREE) return false;
-        if (w.low & LINK_WATCHED) return true;
-        put.low = w.low | LINK_WATCHED;
-        put.high = w.high;
-    } while (!word128_cas(p->link.word, &w, put));
-    return true;
-}
-
-bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us) {
-    Schedulers *all = vm->schedulers;
-    if (all->seeded) return seeded_wait_for(vm, pid, deadline_us);
-    int64_t deadline = deadline_us < 0 ? DEADLINE_NONE : deadline_us;
-    for (;;) {
-        /* acquire: pairs with sched_notify_hosts; read before the look, so that no end is missed */
-        uint32_t ended = atomic_load_explicit(&all->ended, memory_order_acquire);
-        if (!watch(vm, pid)) return io_console_flush(vm), true;
-        if (sched_is_stopping(vm)) return false;
-        if (deadline != DEADLINE_NONE && clock_now_us() >= deadline) return false;
-        futex_wait_until(&all->ended, ended, deadline);
-    }
-}
-
 /* ---- life of the whole ---- */
 
 static unsigned cores(void) {
@@ -394,7 +364,7 @@ static void scheduler_init(Schedulers *all, Scheduler *s, unsigned index) {
     s->index = index;
     s->random = entropy();
     /* relaxed: no other thread yet */
-    atomic_store_explicit(&s->park_word, PARK_UNSTARTED, memory_order_relaxed);
+    atomic_store_explicit(&s->park_word, all->vm->driven ? PARK_HOST : PARK_UNSTARTED, memory_order_relaxed);
 }
 
 bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
@@ -405,7 +375,7 @@ bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
     all->vm = vm;
     all->run = interp_run;
     vm->schedulers = all;
-    all->count = seeded ? 1 : schedulers ? schedulers : cores();
+    all->count = seeded || vm->driven ? 1 : schedulers ? schedulers : cores();
     if (all->count > SCHEDULERS_MAX) all->count = SCHEDULERS_MAX;
     atomic_store_explicit(&all->random, entropy(), memory_order_relaxed); /* relaxed: no other thread yet */
     atomic_store_explicit(&all->parked, all->count, memory_order_relaxed);
@@ -415,7 +385,8 @@ bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
     if (seeded) all->seeded = seeded_new(seed);
     bool whole = all->list_memory && all->registry && (!seeded || all->seeded) &&
                  processes_init(vm, &all->processes) && pthread_mutex_init(&all->injector.lock, NULL) == 0 &&
-                 pthread_mutex_init(&all->start_lock, NULL) == 0;
+                 pthread_mutex_init(&all->start_lock, NULL) == 0 &&
+                 pthread_mutex_init(&all->host_lock, NULL) == 0;
     if (!whole) {
         registry_free(all->registry);
         seeded_free(all->seeded);
@@ -440,6 +411,7 @@ static void stop_threads(Schedulers *all) {
         if (atomic_exchange_explicit(&s->park_word, PARK_RUNNING, memory_order_seq_cst) == PARK_PARKED)
             futex_wake(&s->park_word, 1);
         if (s->started) pthread_join(s->thread, NULL);
+        s->started = false;
     }
 }
 
@@ -465,6 +437,12 @@ void sched_shutdown(BtVm *vm) {
     seeded_free(all->seeded);
     pthread_mutex_destroy(&all->injector.lock);
     pthread_mutex_destroy(&all->start_lock);
+    pthread_mutex_destroy(&all->host_lock);
+    for (Completion *c = atomic_load_explicit(&all->abandoned, memory_order_relaxed), *next; c; c = next) {
+        next = c->next; /* relaxed, above: alone by now */
+        if (c->reply.fragment) fragment_free(vm, c->reply.fragment);
+        mem_free(c);
+    }
     mem_free(all->list_memory);
     vm->schedulers = NULL;
     mem_free(all->memory);

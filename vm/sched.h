@@ -26,6 +26,10 @@ typedef enum {
  * load). */
 typedef struct Completion {
     _Atomic bool done;
+    /* Called once by the thread that sets `done`, which touches it no more; NULL: nobody asks. */
+    void (*ended)(BtVm *vm, struct Completion *c);
+    void *owner;             /* for `ended` */
+    struct Completion *next; /* of those abandoned */
     Reply reply; /* VALUE: the answer; ERROR: the exception; NLR: a ^ that found no home; DEAD: killed, value
                     = reason symbol. The fragment is the reader's */
     uint8_t broken_limit; /* DEAD: BrokenLimit of vm/limits.h */
@@ -182,8 +186,25 @@ void sched_stop(BtVm *vm);     /* stops and joins all scheduler threads; process
 void sched_shutdown(BtVm *vm); /* the same, then frees everything */
 /* Starts threads on first use; enqueues p. Any thread. */
 void sched_make_runnable(BtVm *vm, Process *p);
-/* A host thread waits until the process has ended (drives the scheduler itself in seeded mode). deadline_us <
- * 0: none. True if it ended. */
+/* A host thread waits until the process has ended (drives the scheduler itself in seeded mode, if the VM has
+ * no threads, and from inside a function of the host). deadline_us < 0: none. True if it ended. */
 bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
+/* A thread that runs a scheduler may wait only from inside a function of the host, HOST_DEPTH_MAX waits deep.
+ * Before the process that is to be waited for starts; then sched_wait_end. */
+enum { HOST_DEPTH_MAX = 16 };
+typedef enum { HOST_WAIT_OK, HOST_WAIT_TOO_DEEP, HOST_WAIT_FORBIDDEN } HostWaitStatus;
+HostWaitStatus sched_wait_begin(BtVm *vm, Value pid);
+void sched_wait_end(BtVm *vm);
+HostWaitStatus sched_may_wait(BtVm *vm);
+/* Does this thread run processes of the VM now? */
+bool sched_is_here(BtVm *vm);
+/* A function of the host is about to run for p; answers what sched_host_leave wants. */
+Process *sched_host_enter(Process *p);
+void sched_host_leave(Process *p, Process *outer);
+/* A VM without threads of its own: runs what is runnable, until about until_us (system clock). True if
+ * anything ran. A VM that has threads: nothing. */
+bool sched_run_here(BtVm *vm, int64_t until_us);
+/* Its process still lives, and will not run again: freed with the VM. */
+void completion_abandon(BtVm *vm, Completion *c);
 
 #endif

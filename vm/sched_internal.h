@@ -99,7 +99,8 @@ static inline int64_t timers_next(const TimerQueue *t) { return timer_heap_next(
 void wait_arm(Scheduler *s, Process *p);
 
 /* ---- a scheduler ---- */
-enum { PARK_RUNNING, PARK_PARKED, PARK_UNSTARTED };
+/* HOST: nobody runs it until a host thread comes and does (sched_host.c). */
+enum { PARK_RUNNING, PARK_PARKED, PARK_UNSTARTED, PARK_HOST };
 
 struct Scheduler {
     void *method_cache; /* for the interpreter; freed with the scheduler */
@@ -127,6 +128,10 @@ struct Scheduler {
     unsigned free_message_count;
     Value cooling[COOLING_MAX]; /* pids */
     unsigned cooling_count;
+    _Atomic uint64_t
+        owner; /* pthread_self of the thread that runs it, 0: none; only that thread finds itself */
+    Process *host_caller; /* whose function of the host runs on this thread now, or NULL */
+    unsigned host_depth;  /* waits of such functions, one inside the other */
     bool started;
     pthread_t thread;
     RunRing woken;                           /* woken by a message, a reply, a timer: ahead of expired ones */
@@ -158,6 +163,11 @@ struct Schedulers {
     Injector injector;
     struct Seeded *seeded;      /* NULL in threaded mode */
     pthread_mutex_t start_lock; /* starting threads against stopping them all */
+    pthread_mutex_t host_lock;  /* a host thread runs the scheduler of a VM that has no threads */
+    _Atomic uint32_t
+        drivers; /* host threads, and functions of the host, that run a scheduler until something ends */
+    _Atomic uint32_t waiting;        /* host threads that wait for one of those, or to become one */
+    _Atomic(Completion *) abandoned; /* the VM stopped before these were done */
     bool any_started;
     void *memory, *list_memory;
     _Atomic uint64_t next_reference;
@@ -183,13 +193,31 @@ int32_t sched_slice(Scheduler *s);
 /* Runs p (RUNNABLE, or RUNNING and claimed) and whom it hands the thread to, until the slice is used up or
  * nobody is left. */
 void sched_run_slice(Scheduler *s, Process *p);
+/* Before others run in the midst of p's slice: whoever stands behind it waits like anyone else. */
+void sched_suspend_slice(Scheduler *s);
 static inline bool sched_is_stopping(BtVm *vm) {
     /* relaxed: seen in time; nothing is read on the strength of it */
     return atomic_load_explicit(&vm->schedulers->halted, memory_order_relaxed) ||
            atomic_load_explicit(&vm->failed, memory_order_relaxed);
 }
+/* Picks a process and runs it for a slice; false: there is none. */
+bool sched_step(Scheduler *s);
+typedef struct HostWait {
+    uint32_t ended; /* of Schedulers, before the look whether it is over */
+    int64_t deadline_us;
+} HostWait;
+/* Sleeps until there is work, or a timer is due, or, with `wait`, something has ended. */
+void sched_park(Scheduler *s, const HostWait *wait);
+void sched_stop_searching(Scheduler *s);
+bool sched_work_is_visible(Schedulers *all);
+
+/* ---- sched_host.c ---- */
 /* Something a host thread may wait for has happened. */
 void sched_notify_hosts(Schedulers *all);
+/* This thread runs s, or does no more. */
+void sched_own(Scheduler *s, bool owns);
+/* The scheduler that this thread runs, or NULL. */
+Scheduler *sched_here(BtVm *vm);
 /* Gives memory of processes that stayed idle back. */
 void sched_cool(Scheduler *s);
 int64_t clock_now_us(void);
@@ -208,6 +236,10 @@ int32_t seeded_slice(struct Seeded *seeded);
 uint64_t seeded_random(struct Seeded *seeded);
 int64_t seeded_now_us(struct Seeded *seeded);
 bool seeded_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
+/* The same on a thread that drives already. */
+bool seeded_drive(BtVm *vm, Value pid, int64_t deadline_us);
+/* Runs until nothing is runnable or, by the system's clock, until_us; false: another thread drives. */
+bool seeded_run(BtVm *vm, int64_t until_us, bool *ran);
 
 /* ---- mailbox.c ---- */
 /* A message with its terms copied; NULL = out of memory. `receiver` is copied too. s may be NULL. */

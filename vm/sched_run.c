@@ -149,6 +149,13 @@ static RunOutcome profiled_step(Scheduler *s, Process *p) {
     return outcome;
 }
 
+void sched_suspend_slice(Scheduler *s) {
+    chain_release(s);
+    Process *q = take(&s->switch_to);
+    if (q) make_runnable(s, q, QUEUE_WOKEN);
+    if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
+}
+
 void sched_run_slice(Scheduler *s, Process *p) {
     int32_t left = sched_slice(s);
     s->tick++;

@@ -106,27 +106,45 @@ static bool has_ended(BtVm *vm, Value pid) {
     return link_generation(low) != pid_generation(pid) || link_state(low) == RUN_FREE;
 }
 
-static bool drive(BtVm *vm, struct Seeded *d, Value pid, int64_t deadline_us) {
-    Scheduler *s = &vm->schedulers->list[0];
+/* One turn. False: nothing will ever happen. */
+static bool turn(BtVm *vm, Scheduler *s, struct Seeded *d) {
+    tick(s, d);
+    take_injected(vm, d);
+    timers_run(s, d->now_us);
+    if (!d->count) return pass_time(s, d);
+    sched_run_slice(s, draw(d));
+    return true;
+}
+
+bool seeded_drive(BtVm *vm, Value pid, int64_t deadline_us) {
+    struct Seeded *d = vm->schedulers->seeded;
     for (;;) {
         if (has_ended(vm, pid)) return true;
         if (sched_is_stopping(vm)) return false;
         if (deadline_us >= 0 && d->now_us >= deadline_us) return false;
-        tick(s, d);
-        take_injected(vm, d);
-        timers_run(s, d->now_us);
-        if (d->count)
-            sched_run_slice(s, draw(d));
-        else if (!pass_time(s, d))
-            return false;
+        if (!turn(vm, &vm->schedulers->list[0], d)) return false;
     }
 }
 
 bool seeded_wait_for(BtVm *vm, Value pid, int64_t deadline_us) {
     struct Seeded *d = vm->schedulers->seeded;
     pthread_mutex_lock(&d->drive);
-    bool ended = drive(vm, d, pid, deadline_us);
+    sched_own(&vm->schedulers->list[0], true);
+    bool ended = seeded_drive(vm, pid, deadline_us);
+    sched_own(&vm->schedulers->list[0], false);
     pthread_mutex_unlock(&d->drive);
     io_console_flush(vm);
     return ended;
+}
+
+bool seeded_run(BtVm *vm, int64_t until_us, bool *ran) {
+    struct Seeded *d = vm->schedulers->seeded;
+    if (pthread_mutex_trylock(&d->drive) != 0) return false;
+    Scheduler *s = &vm->schedulers->list[0];
+    sched_own(s, true);
+    while (!sched_is_stopping(vm) && clock_now_us() < until_us && turn(vm, s, d)) *ran = true;
+    sched_own(s, false);
+    pthread_mutex_unlock(&d->drive);
+    io_console_flush(vm);
+    return true;
 }

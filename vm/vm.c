@@ -47,6 +47,9 @@ BtVm *vm_new(const VmConfig *config) {
     vm->shared = config->shared;
     vm->seeded = config->seeded;
     vm->seed = config->seed;
+    vm->api = config->api;
+    vm->driven = config->poll != NULL;
+    atomic_store_explicit(&vm->poll, config->poll, memory_order_relaxed); /* relaxed: alone */
     vm->out = config->out;
     vm->error_out = config->error_out;
     vm->log = config->log;

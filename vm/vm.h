@@ -15,7 +15,10 @@ struct BtVm {
     ClassTable *classes;
     Schedulers *schedulers;
     IoThread *io;
-    struct HostTable *host; /* vm/host.h */
+    struct HostTable *host;        /* vm/host.h */
+    bool driven;                   /* a host runs it; it has no threads */
+    _Atomic(struct PollFd *) poll; /* what tells the host to come; NULL: nobody listens (never, if driven) */
+    void *api;                     /* the bt_vm */
     Tracing *tracing;
     struct Profile *profile; /* NULL: nobody asked for one */
     CompileService compiler;
@@ -59,6 +62,8 @@ typedef struct VmConfig {
     void (*error_out)(void *context, const char *bytes, size_t length);
     void (*log)(void *context, const char *bytes, size_t length);
     void *io_context;
+    struct PollFd *poll; /* a host is to run it; must outlive the VM */
+    void *api;
 } VmConfig;
 /* Structures only: no library, no compiler, no threads yet. NULL: no memory. */
 BtVm *vm_new(const VmConfig *config);

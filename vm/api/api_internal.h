@@ -14,6 +14,7 @@ struct bt_vm {
     int64_t deadline_ms;               /* of evaluations that name none; 0: none */
     _Atomic uint32_t inside, keepers;  /* vm/api/gate.h */
     _Atomic uint64_t evaluation_count; /* begun: evaluations and sends */
+    struct Async *async;               /* vm/api/async.h */
 };
 
 /* A structure of the host's as this library knows it: what an older header has not is zero. */
@@ -26,9 +27,17 @@ typedef struct {
     Value value;
 } Kept;
 
+typedef enum { SESSION_FREE, SESSION_HELD, SESSION_HELD_ASYNC } SessionHolder;
+
+typedef struct Job Job;
+
 struct bt_session {
     bt_vm *vm;
-    pthread_mutex_t lock; /* one evaluation at a time; never held by a scheduler */
+    pthread_mutex_t lock; /* of `holder`; held for moments */
+    pthread_cond_t free;
+    SessionHolder holder; /* one evaluation at a time */
+    Job *jobs;            /* wait for it */
+    bool closing;         /* freed when its last job is over */
     Session *core;
     _Atomic uint64_t running; /* pid Value of the process that evaluates, else nil */
     _Atomic bool interrupted; /* bt_session_interrupt came during this evaluation */
@@ -72,7 +81,7 @@ void result_set_error(bt_result *result, BtVm *vm, Value exception);
 
 /* vm/api/run_process.c: runs a callable or a send in a process of its own and waits. */
 typedef struct {
-    bt_session *session; /* whose evaluation it is */
+    bt_session *session; /* whose evaluation it is, or NULL */
     size_t heap_limit_words, stack_limit_words;
     uint64_t reductions_limit; /* 0: the VM's */
     int64_t deadline_ms;
@@ -86,10 +95,20 @@ typedef enum {
     RAN_OUT_OF_REDUCTIONS,
     RAN_OUT_OF_OUTPUT,
     RAN_TIMEOUT,
-    RAN_NO_MEMORY
+    RAN_NO_MEMORY,
+    RAN_TOO_DEEP,
+    RAN_FORBIDDEN
 } RanKind;
 RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
                     unsigned argc, Kept *out);
+/* The two halves of it for who does not wait: a process that has not begun, NULL without memory; and what it
+ * came to, of a Completion that is done. */
+Process *process_for_run(BtVm *vm, const RunLimits *limits, Completion *completion);
+RanKind ran_kind_of(const Completion *completion);
 void kept_free(BtVm *vm, Kept *kept);
+/* The error of a run that was refused: RAN_TOO_DEEP or RAN_FORBIDDEN. */
+void result_set_refusal(bt_result *result, RanKind kind);
+/* An error that no program raised. */
+void result_set_own_error(bt_result *result, const char *kind, const char *message, const char *hint);
 
 #endif

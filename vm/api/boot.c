@@ -1,9 +1,11 @@
 /* A VM as hosts see it: structures from vm_new, the library from the embedded image, the compiler behind its
  * table. */
 #include "compiler/uses.h"
+#include "vm/api/async.h"
 #include "vm/api/gate.h"
 #include "vm/io.h"
 #include "vm/profile.h"
+#include "vm/sched.h"
 
 extern const uint8_t stdlib_image_bytes[], stdlib_image_end[];
 
@@ -77,20 +79,36 @@ bt_vm *bt_vm_new(const bt_config *config) {
     bt_vm *vm = mem_zalloc(sizeof *vm);
     if (!vm) return NULL;
     vm_keep(vm);
+    core.api = vm;
+    bool open = async_new(vm) && (!config->host_driven || async_open_fd(vm));
+    core.poll = open && config->host_driven ? &vm->async->fd : NULL;
     vm->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : 0;
-    vm->core = vm_new(&core);
+    vm->core = open ? vm_new(&core) : NULL;
     if (vm->core)
         vm->core->compiler = (CompileService){
             .compile = service_compile, .compile_method = service_compile_method, .uses = method_uses};
     if (!vm->core || !load_library(vm->core)) {
+        async_free(vm);
         vm_free(vm->core);
         return vm_let_go(vm), NULL;
     }
     return vm;
 }
 
+/* Would this thread wait for itself? */
+static bool vm_is_busy_here(bt_vm *vm) {
+    return vm->core && (sched_is_here(vm->core) || io_in_hook(vm->core) || async_is_polling(vm));
+}
+
 void bt_vm_free(bt_vm *vm) {
-    if (!vm || !gate_close(vm)) return;
+    if (!vm) return;
+    if (vm_is_busy_here(vm)) {
+        vm_log(vm->core, "bt_vm_free: refused inside a function, hook or call-back of the VM's own");
+        return;
+    }
+    if (!gate_close(vm)) return;
+    sched_stop(vm->core);
+    async_free(vm);
     vm_free(vm->core);
     vm->core = NULL;
     vm_let_go(vm);

@@ -206,7 +206,9 @@ static PrimStatus resume(Process *p, HostStep *step, Value *answer, Value *resul
     bt_call call = {.vm = vm, .p = p};
     bt_value *handle = handle_of(vm, *answer);
     if (!handle) return error_resource(p, NULL);
+    Process *outer = sched_host_enter(p);
     ((bt_continuation)step->continuation)(&call, handle, step->state);
+    sched_host_leave(p, outer);
     bt_value_release(handle);
     host_step_release(step);
     return settle(&call, result);
@@ -311,7 +313,9 @@ typedef struct {
 static PrimStatus invoke(Process *p, void *function, Value *arguments, Value *result) {
     const HostMethod *m = function;
     bt_call call = {.vm = m->vm, .p = p, .arguments = arguments};
+    Process *outer = sched_host_enter(p);
     m->function(&call, m->context);
+    sched_host_leave(p, outer);
     return settle(&call, result);
 }
 

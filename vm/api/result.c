@@ -60,6 +60,23 @@ static void set_hint_of_dnu(bt_result *r, BtVm *vm, Value class_name) {
     r->error_hint = hint;
 }
 
+void result_set_own_error(bt_result *r, const char *kind, const char *message, const char *hint) {
+    r->error_class = text_dup("RuntimeError", 12);
+    r->error_kind = text_dup(kind, strlen(kind));
+    r->error_message = text_dup(message, strlen(message));
+    r->error_hint = text_dup(hint, strlen(hint));
+}
+
+void result_set_refusal(bt_result *r, RanKind kind) {
+    if (kind == RAN_TOO_DEEP)
+        result_set_own_error(r, "resource_error",
+                             "functions of the host wait for evaluations more than 16 deep",
+                             "Answer by bt_call_later, or call a block by bt_call_block: neither waits");
+    else
+        result_set_own_error(r, "unsupported", "a hook or call-back of the VM cannot wait for an evaluation",
+                             "Functions of the host may; hooks hand the work to another thread");
+}
+
 void result_set_error(bt_result *r, BtVm *vm, Value exception) {
     if (!value_is_kind(exception, KIND_INSTANCE) || object_size(exception) < EXC_SLOTS_END) return;
     Class *c = class_by_id(vm, object_class(exception));

@@ -8,7 +8,7 @@ void kept_free(BtVm *vm, Kept *kept) {
     *kept = (Kept){.value = V_NIL};
 }
 
-static RanKind ran_kind(const Completion *c) {
+RanKind ran_kind_of(const Completion *c) {
     if (c->broken_limit == BROKEN_REDUCTIONS) return RAN_OUT_OF_REDUCTIONS;
     if (c->broken_limit == BROKEN_OUTPUT) return RAN_OUT_OF_OUTPUT;
     switch (c->reply.kind) {
@@ -21,11 +21,7 @@ static RanKind ran_kind(const Completion *c) {
     return RAN_KILLED;
 }
 
-RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
-                    unsigned argc, Kept *out) {
-    *out = (Kept){.value = V_NIL};
-    Completion *completion = mem_zalloc(sizeof *completion);
-    if (!completion) return RAN_NO_MEMORY;
+Process *process_for_run(BtVm *vm, const RunLimits *limits, Completion *completion) {
     SpawnOptions options = {.role = PROC_PLAIN,
                             .self_ref = V_NIL,
                             .heap_limit_words = limits->heap_limit_words,
@@ -33,12 +29,25 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
                             .ignore_link_exits = limits->main_process,
                             .completion = completion};
     Process *p = process_new(vm, &options);
+    if (p && limits->session) p->session = limits->session->core->id;
+    if (p && limits->reductions_limit) p->link.reductions_ceiling = limits->reductions_limit;
+    return p;
+}
+
+RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
+                    unsigned argc, Kept *out) {
+    *out = (Kept){.value = V_NIL};
+    HostWaitStatus may = sched_may_wait(vm);
+    if (may != HOST_WAIT_OK) return may == HOST_WAIT_TOO_DEEP ? RAN_TOO_DEEP : RAN_FORBIDDEN;
+    Completion *completion = mem_zalloc(sizeof *completion);
+    if (!completion) return RAN_NO_MEMORY;
+    Process *p = process_for_run(vm, limits, completion);
     if (!p) return mem_free(completion), RAN_NO_MEMORY;
     Value pid = p->pid;
-    p->session = limits->session->core->id;
-    if (limits->reductions_limit) p->link.reductions_ceiling = limits->reductions_limit;
     atomic_store(&limits->session->running, pid);
+    (void)sched_wait_begin(vm, pid);
     if (!process_start(p, NULL, callable, selector, args, argc)) {
+        sched_wait_end(vm);
         atomic_store(&limits->session->running, V_NIL);
         return mem_free(completion), RAN_NO_MEMORY;
     }
@@ -50,15 +59,17 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
         process_exit_signal(vm, pid, SYMBOL(killed), true);
         sched_wait_for(vm, pid, -1);
     }
+    sched_wait_end(vm);
     atomic_store(&limits->session->running, V_NIL);
     RanKind kind = RAN_KILLED;
     if (atomic_load_explicit(&completion->done, memory_order_acquire)) {
-        kind = ran_kind(completion);
+        kind = ran_kind_of(completion);
         *out = (Kept){completion->reply.fragment, completion->reply.value};
         mem_free(completion);
     } else if (!process_is_alive(vm, pid)) {
         mem_free(completion);
-    } /* else: the program asked to exit while this process still runs; its Completion must outlive it and
-         goes with the VM */
+    } else { /* the program asked to exit while this process still ran */
+        completion_abandon(vm, completion);
+    }
     return timed_out ? RAN_TIMEOUT : kind;
 }

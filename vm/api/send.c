@@ -45,7 +45,7 @@ static uint64_t *argument_list(const char *const *arguments, size_t count, Value
 
 /* The session is ours; the arguments lie where nothing moves them. */
 static bt_status send_in(Evaluation *e, Value receiver, Value selector, const Value *args, unsigned argc) {
-    BtVm *vm = e->session->vm->core;
+    BtVm *vm = e->vm->core;
     RunLimits limits = evaluation_limits(e);
     Kept answer;
     RanKind kind = run_process(vm, &limits, receiver, selector, args, argc, &answer);
@@ -73,8 +73,9 @@ static bt_status send_class_inside(bt_session *session, const char *class_name, 
     if (symbol_arity(vm, symbol) > 1) return BT_MISUSE;
     uint64_t *block = argument_list(arguments, count, &list);
     Evaluation e;
-    if (!block || !evaluation_begin(&e, session, options)) return mem_free(block), BT_NO_MEMORY;
-    bt_status status = send_in(&e, class_value, symbol, &list, symbol_arity(vm, symbol));
+    bt_status status = block ? evaluation_begin(&e, session, options, result) : BT_NO_MEMORY;
+    if (status != BT_OK) return mem_free(block), status;
+    status = send_in(&e, class_value, symbol, &list, symbol_arity(vm, symbol));
     mem_free(block);
     return evaluation_end(&e, status, result);
 }
@@ -91,9 +92,8 @@ bt_status bt_vm_send_class(bt_session *session, const char *class_name, const ch
     return status;
 }
 
-/* The arguments of a message in *values (mem_free); *selector its symbol. */
-static bt_status read_message(bt_vm *vm, const char *text, bt_value *const *arguments, size_t count,
-                              Value *selector, Value **values) {
+bt_status read_message(bt_vm *vm, const char *text, bt_value *const *arguments, size_t count, Value *selector,
+                       Value **values) {
     if (count > BC_MAX_ARGS || (count && !arguments)) return BT_MISUSE;
     for (size_t i = 0; i < count; i++)
         if (!handle_is_of(arguments[i], vm)) return BT_MISUSE;
@@ -114,7 +114,7 @@ static bt_status send_inside(bt_session *session, const bt_value *receiver, cons
     bt_status status = read_message(session->vm, selector, arguments, count, &symbol, &values);
     if (status != BT_OK) return status;
     Evaluation e;
-    if (!evaluation_begin(&e, session, options)) return mem_free(values), BT_NO_MEMORY;
+    if ((status = evaluation_begin(&e, session, options, result)) != BT_OK) return mem_free(values), status;
     status = send_in(&e, receiver->value, symbol, values, (unsigned)count);
     mem_free(values);
     return evaluation_end(&e, status, result);

@@ -3,11 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "vm/api/async.h"
 #include "vm/api/evaluation.h"
 #include "vm/api/gate.h"
 #include "vm/api/patches.h"
 #include "vm/api/value.h"
 #include "vm/io.h"
+#include "vm/sched.h"
 #include "vm/string.h"
 
 static bt_session *session_make(bt_vm *vm) {
@@ -17,7 +19,8 @@ static bt_session *session_make(bt_vm *vm) {
     s->core = session_open(vm->core);
     if (!s->core) return mem_free(s), NULL;
     atomic_init(&s->running, V_NIL);
-    if (pthread_mutex_init(&s->lock, NULL) == 0) return vm_keep(vm), s;
+    if (pthread_mutex_init(&s->lock, NULL) == 0 && pthread_cond_init(&s->free, NULL) == 0)
+        return vm_keep(vm), s;
     session_close(vm->core, s->core);
     mem_free(s);
     return NULL;
@@ -36,15 +39,24 @@ void bt_session_clear(bt_session *s) {
     gate_leave(s->vm);
 }
 
-void bt_session_free(bt_session *s) {
-    if (!s) return;
+void session_destroy(bt_session *s) {
     if (gate_enter(s->vm)) { /* else it has gone with the VM */
         session_close(s->vm->core, s->core);
         gate_leave(s->vm);
     }
+    pthread_cond_destroy(&s->free);
     pthread_mutex_destroy(&s->lock);
     vm_let_go(s->vm);
     mem_free(s);
+}
+
+void bt_session_free(bt_session *s) {
+    if (!s) return;
+    pthread_mutex_lock(&s->lock);
+    bool has_jobs = s->holder == SESSION_HELD_ASYNC;
+    s->closing = has_jobs;
+    pthread_mutex_unlock(&s->lock);
+    if (!has_jobs) session_destroy(s);
 }
 
 void bt_session_interrupt(bt_session *s) {
@@ -143,7 +155,7 @@ static bt_status compile_failure(Evaluation *e, const char *kind, const char *re
 }
 
 static bt_status install_input(Evaluation *e, BcUnit *bc) {
-    BtVm *vm = e->session->vm->core;
+    BtVm *vm = e->vm->core;
     char reason[512] = "";
     bool defines = bc->class_count > 0 || bc->extension_count > 0;
     e->result->definitions = definition_names(bc);
@@ -166,7 +178,7 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
 
 RunLimits evaluation_limits(const Evaluation *e) {
     const bt_eval_options *o = e->options;
-    int64_t deadline_ms = o->deadline_ms ? o->deadline_ms : e->session->vm->deadline_ms;
+    int64_t deadline_ms = o->deadline_ms ? o->deadline_ms : e->vm->deadline_ms;
     return (RunLimits){.session = e->session,
                        .heap_limit_words = o->heap_limit_bytes / sizeof(Value),
                        .stack_limit_words = o->stack_limit_bytes / sizeof(Value),
@@ -187,11 +199,11 @@ static bt_status out_of(Evaluation *e, const char *use, const char *what, uint64
 }
 
 bt_status evaluation_status(Evaluation *e, RanKind kind, const Kept *answer) {
-    BtVm *vm = e->session->vm->core;
+    BtVm *vm = e->vm->core;
     int exit_status = atomic_load_explicit(&vm->exit_status, memory_order_acquire);
     if (exit_status >= 0) return e->result->exit_status = exit_status, BT_EXIT;
     if (atomic_load_explicit(&vm->failed, memory_order_relaxed)) return BT_VM_FAILED;
-    if (kind == RAN_KILLED && atomic_load(&e->session->interrupted)) return BT_INTERRUPTED;
+    if (kind == RAN_KILLED && e->session && atomic_load(&e->session->interrupted)) return BT_INTERRUPTED;
     switch (kind) {
     case RAN_VALUE: return BT_OK;
     case RAN_ERROR:
@@ -202,13 +214,15 @@ bt_status evaluation_status(Evaluation *e, RanKind kind, const Kept *answer) {
                       e->options->reductions_limit ? e->options->reductions_limit : vm->reductions_limit);
     case RAN_OUT_OF_OUTPUT: return out_of(e, "print", "bytes", vm->output_limit_bytes);
     case RAN_TIMEOUT: return BT_TIMEOUT;
+    case RAN_TOO_DEEP:
+    case RAN_FORBIDDEN: result_set_refusal(e->result, kind); return BT_RUNTIME_ERROR;
     case RAN_NO_MEMORY: break;
     }
     return BT_NO_MEMORY;
 }
 
 static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
-    BtVm *vm = e->session->vm->core;
+    BtVm *vm = e->vm->core;
     RunLimits limits = evaluation_limits(e);
     limits.main_process = true;
     if (!limits.deadline_ms) limits.deadline_ms = 30000;
@@ -227,21 +241,14 @@ void evaluation_answer(Evaluation *e, Kept *answer, Value value) {
     e->result->value = value;
     if (!e->options->want_shown) return;
     size_t length;
-    const char *name = symbol_text(e->session->vm->core, class_name_of(e->session->vm->core, value), &length);
+    const char *name = symbol_text(e->vm->core, class_name_of(e->vm->core, value), &length);
     e->result->value_class = text_dup(name, length);
     e->result->print_string = sent_text(e, value, "printString");
     e->result->shown = sent_text(e, value, "__shown");
     e->result->repl_text = sent_text(e, value, "__replShown");
 }
 
-/* The session variables of a unit as they were when it started. */
-typedef struct {
-    SharedTerm **terms;
-    uint64_t *versions;
-    Value *args;
-} Variables;
-
-static bool variables_take(Evaluation *e, Variables *v) {
+static bool variables_take(Evaluation *e, Script *v) {
     const BcUnit *bc = e->unit->bc;
     bt_session *s = e->session;
     size_t n = bc->binding_count + 1u;
@@ -257,18 +264,19 @@ static bool variables_take(Evaluation *e, Variables *v) {
     return true;
 }
 
-static void variables_drop(Evaluation *e, Variables *v) {
+void script_close(Evaluation *e, Script *v) {
     for (uint32_t i = 0; v->terms && i < e->unit->bc->binding_count; i++)
-        shared_term_release(e->session->vm->core, v->terms[i]);
+        shared_term_release(e->vm->core, v->terms[i]);
     mem_free(v->terms);
     mem_free(v->versions);
     mem_free(v->args);
+    *v = (Script){0};
 }
 
 /* A script's answer is a Tuple: the value, then the final value of each session variable it names (the hole:
  * never assigned). One that was stored or removed by its name meanwhile (`Session current bindings`) is left
  * alone. */
-static bt_status take_answer(Evaluation *e, const Variables *v, Kept *answer) {
+static bt_status take_answer(Evaluation *e, const Script *v, Kept *answer) {
     Value tuple = answer->value;
     const BcUnit *bc = e->unit->bc;
     bt_session *s = e->session;
@@ -307,52 +315,98 @@ static void show_definition(Evaluation *e) {
     e->result->repl_text = text_dup(text, strlen(text));
 }
 
-static bt_status run_script(Evaluation *e) {
+bool evaluation_has_script(const Evaluation *e) { return e->unit->bc->script != BC_NONE; }
+
+bool script_open(Evaluation *e, Script *script, uint64_t words[static SCRIPT_WORDS], unsigned *argc) {
     const BcUnit *bc = e->unit->bc;
-    if (bc->script == BC_NONE) return show_definition(e), BT_OK;
     e->result->ran_expressions = 1;
-    uint64_t closure[CLOSURE_CAPTURES];
-    for (size_t i = 0; i < CLOSURE_CAPTURES; i++) closure[i] = V_NIL;
-    closure[0] = header_make(CLASS_ID_Block, KIND_CLOSURE, 0, CLOSURE_CAPTURES);
-    closure[CLOSURE_FN] = (uint64_t)(uintptr_t)&e->unit->functions[bc->script];
-    closure[CLOSURE_HOME_SERIAL] = value_from_int(0);
-    Variables variables = {0};
-    if (!variables_take(e, &variables)) return variables_drop(e, &variables), BT_NO_MEMORY;
-    RunLimits limits = evaluation_limits(e);
-    Kept answer;
+    for (size_t i = 0; i < SCRIPT_WORDS; i++) words[i] = V_NIL;
+    words[0] = header_make(CLASS_ID_Block, KIND_CLOSURE, 0, CLOSURE_CAPTURES);
+    words[CLOSURE_FN] = (uint64_t)(uintptr_t)&e->unit->functions[bc->script];
+    words[CLOSURE_HOME_SERIAL] = value_from_int(0);
     /* Those that have a value are the first, and the compiler refuses more of them than a message holds. */
-    unsigned argc = bc->binding_count < BC_MAX_ARGS ? bc->binding_count : BC_MAX_ARGS;
-    RanKind kind = run_process(e->session->vm->core, &limits, value_from_object(closure), V_NIL,
-                               variables.args, argc, &answer);
-    bt_status status = evaluation_status(e, kind, &answer);
-    if (status == BT_OK) status = take_answer(e, &variables, &answer);
-    if (status == BT_RUNTIME_ERROR && answer.value != V_NIL)
-        binding_set(e->session, "_error", 6, answer.value);
-    kept_free(e->session->vm->core, &answer);
-    variables_drop(e, &variables);
+    *argc = bc->binding_count < BC_MAX_ARGS ? bc->binding_count : BC_MAX_ARGS;
+    return variables_take(e, script);
+}
+
+bt_status script_answer(Evaluation *e, const Script *script, RanKind kind, Kept *answer) {
+    bt_status status = evaluation_status(e, kind, answer);
+    if (status == BT_OK) status = take_answer(e, script, answer);
+    if (status == BT_RUNTIME_ERROR && answer->value != V_NIL)
+        binding_set(e->session, "_error", 6, answer->value);
     return status;
 }
 
-bool evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_options *options) {
+static bt_status run_script(Evaluation *e) {
+    if (!evaluation_has_script(e)) return show_definition(e), BT_OK;
+    uint64_t closure[SCRIPT_WORDS];
+    unsigned argc;
+    Script script = {0};
+    bt_status status = BT_NO_MEMORY;
+    if (script_open(e, &script, closure, &argc)) {
+        RunLimits limits = evaluation_limits(e);
+        Kept answer;
+        RanKind kind =
+            run_process(e->vm->core, &limits, value_from_object(closure), V_NIL, script.args, argc, &answer);
+        status = script_answer(e, &script, kind, &answer);
+        kept_free(e->vm->core, &answer);
+    }
+    script_close(e, &script);
+    return status;
+}
+
+/* Nobody waits here who would have to run what he waits for. */
+static bool session_hold(bt_session *s) {
+    bool may_wait = !sched_is_here(s->vm->core);
+    pthread_mutex_lock(&s->lock);
+    while (s->holder == SESSION_HELD && may_wait) pthread_cond_wait(&s->free, &s->lock);
+    bool held = s->holder == SESSION_FREE;
+    if (held) s->holder = SESSION_HELD;
+    pthread_mutex_unlock(&s->lock);
+    return held;
+}
+
+static void session_let_go(bt_session *s) {
+    pthread_mutex_lock(&s->lock);
+    Job *next = session_next_job(s);
+    pthread_mutex_unlock(&s->lock);
+    if (next) job_take_session(next);
+}
+
+bt_status evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_options *options,
+                           bt_result **result) {
     /* relaxed: a statistic */
     atomic_fetch_add_explicit(&session->vm->evaluation_count, 1, memory_order_relaxed);
-    *e = (Evaluation){.session = session, .result = result_new(BT_OK), .own.want_shown = !options};
+    *e = (Evaluation){
+        .vm = session->vm, .session = session, .result = result_new(BT_OK), .own.want_shown = !options};
     if (options) STRUCT_COPY(e->own, options);
     e->options = &e->own;
-    if (!e->result) return false;
+    if (!e->result) return BT_NO_MEMORY;
     e->result->vm = session->vm;
-    pthread_mutex_lock(&session->lock);
-    atomic_store(&session->interrupted, false);
-    return true;
+    bool in_hook = io_in_hook(session->vm->core);
+    if (!in_hook && session_hold(session)) return atomic_store(&session->interrupted, false), BT_OK;
+    if (in_hook)
+        result_set_refusal(e->result, RAN_FORBIDDEN);
+    else
+        result_set_own_error(e->result, "deadlock_detected",
+                             "the session evaluates already, and that would have to end first",
+                             "A function of the host needs a session of its own");
+    *result = e->result;
+    return e->result->status = BT_RUNTIME_ERROR;
 }
 
 bt_status evaluation_end(Evaluation *e, bt_status status, bt_result **result) {
     if (e->unit) code_release(e->unit);
-    io_console_flush(e->session->vm->core);
-    pthread_mutex_unlock(&e->session->lock);
+    io_console_flush(e->vm->core);
+    session_let_go(e->session);
     e->result->status = status;
     *result = e->result;
     return status;
+}
+
+bt_status evaluation_prepare(Evaluation *e, const char *source, size_t length) {
+    BcUnit *bc = compile_input(e, source, length);
+    return bc ? install_input(e, bc) : compile_failure(e, "compile_error", "out of memory");
 }
 
 bt_status evaluation_refused(bt_result **result) {
@@ -363,9 +417,9 @@ bt_status evaluation_refused(bt_result **result) {
 static bt_status eval_inside(bt_session *session, const char *source, size_t length,
                              const bt_eval_options *options, bt_result **result) {
     Evaluation e;
-    if (!evaluation_begin(&e, session, options)) return BT_NO_MEMORY;
-    BcUnit *bc = compile_input(&e, source, length);
-    bt_status status = bc ? install_input(&e, bc) : compile_failure(&e, "compile_error", "out of memory");
+    bt_status status = evaluation_begin(&e, session, options, result);
+    if (status != BT_OK) return status;
+    status = evaluation_prepare(&e, source, length);
     if (status == BT_OK && !e.options->load_only) status = run_script(&e);
     return evaluation_end(&e, status, result);
 }

@@ -84,6 +84,7 @@ typedef struct bt_config {
     /* Of the VM; who asks for one more gets resource_error. 0: none. */
     uint32_t process_limit; /* living processes, the library's own few included */
     uint32_t timer_limit;   /* timers that have not fired */
+    int host_driven;        /* no scheduler threads: bt_vm_poll runs the processes */
 } bt_config;
 
 /* A VM with the library loaded. No thread starts before the first evaluation; no signal handler is installed.
@@ -285,10 +286,43 @@ BT_API bt_status bt_send(bt_session *session, const bt_value *receiver, const ch
 BT_API bt_status bt_cast(bt_vm *vm, const bt_value *actor, const char *selector, bt_value *const *arguments,
                          size_t count);
 
+/* ---- without waiting ----
+ *
+ * For event loops. What bt_eval_async and bt_send_async begin ends in bt_vm_poll: it calls `done`, in the
+ * thread that polls, so no call-back runs on a thread of the VM's. bt_vm_poll_fd is readable whenever there
+ * is something for bt_vm_poll to do; it is one descriptor for the life of the VM, -1 if there is none to be
+ * had; wait on it by poll, epoll, libuv's uv_poll, level-triggered, and do not read it.
+ *
+ * A VM with bt_config.host_driven has no scheduler threads: processes run inside bt_vm_poll, and inside calls
+ * that wait (bt_vm_eval, bt_send), and nowhere else; timers are part of the descriptor. */
+typedef void (*bt_done)(void *context, bt_result *result); /* the result is the call-back's, to be freed */
+BT_API int bt_vm_poll_fd(bt_vm *vm);
+/* Finishes what has ended; in a host-driven VM runs processes first, for about budget_us (0: 5,000), at least
+ * a slice. If there is nothing to do, waits for it, wait_ms (0: not at all, negative: for ever). `done` may
+ * call anything but bt_vm_poll and bt_vm_free. BT_MISUSE: from inside `done`, a function of the host or a
+ * hook, or while another thread polls. BT_NO_MEMORY: no descriptors. */
+BT_API bt_status bt_vm_poll(bt_vm *vm, int64_t wait_ms, int64_t budget_us);
+/* As bt_vm_eval, without print strings (want_shown counts for nothing). Evaluations of a session follow one
+ * another in the order of the calls; bt_vm_eval of a session that has some left answers BT_RUNTIME_ERROR with
+ * deadlock_detected. The text is copied. BT_OK: `done` is called once, at the latest by bt_vm_free; else
+ * never. A session freed meanwhile goes when its last one is over. deadline_ms counts from its start, and is
+ * kept by bt_vm_poll. Any thread. */
+BT_API bt_status bt_eval_async(bt_session *session, const char *source, size_t length,
+                               const bt_eval_options *options, bt_done done, void *context);
+/* As bt_send, but of no session, so that any number may be under way. */
+BT_API bt_status bt_send_async(bt_vm *vm, const bt_value *receiver, const char *selector,
+                               bt_value *const *arguments, size_t count, const bt_eval_options *options,
+                               bt_done done, void *context);
+
 /* ---- functions of the host ----
  *
  * A host class is a sealed class whose class methods are C functions. A function runs on the thread of the
- * process that called it and should return soon; it must not wait for an evaluation or a send of its own VM.
+ * process that called it and should return soon. It may evaluate and send, in a session of its own: the
+ * thread runs other processes of the VM meanwhile, up to 16 such waits one inside the other; one more answers
+ * BT_RUNTIME_ERROR with resource_error, a session that is evaluating already deadlock_detected, and a message
+ * back to the actor or class that called the function raises deadlock_detected. A wait ends only after those
+ * that began on the same thread later: give them a deadline_ms. So it is in continuations; the output and log
+ * hooks may not wait for the VM at all (`unsupported`), and bt_vm_free is refused in all of these.
  * It answers nil unless it says something else; what it says last counts. A bt_call is good until the
  * function returns. Blocks are called after that: in the process that called the function, where they are at
  * home. */
