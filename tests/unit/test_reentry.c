@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include "tests/unit/test_suite.h"
 #include "beamtalk.h"
 
@@ -233,12 +235,97 @@ START_TEST(many_functions_wait_at_once) {
 }
 END_TEST
 
+/* ---- functions that block ---- */
+
+static void slow(bt_call *call, void *context) {
+    (void)context;
+    usleep(100000);
+    bt_call_answer_int64(call, 7);
+}
+
+static void slow_failure(bt_call *call, void *context) {
+    (void)context;
+    bt_call_raise(call, "io_error", "no line", "try again");
+}
+
+static void slow_later(bt_call *call, void *context) {
+    (void)context;
+    bt_completion *c = bt_call_later(call);
+    bt_value *v = bt_call_argument(call, 0);
+    bt_complete(c, v);
+    bt_value_release(v);
+}
+
+static int released;
+static void count_release(void *state) {
+    (void)state;
+    released++;
+}
+
+static void slow_answer(bt_call *call, const bt_value *answer, void *state) {
+    (void)state;
+    usleep(1000);
+    bt_call_answer(call, answer);
+}
+
+static void slow_block(bt_call *call, void *context) {
+    (void)context;
+    bt_value *block = bt_call_argument(call, 0);
+    bt_call_block(call, block, NULL, 0, slow_answer, NULL, count_release);
+    bt_value_release(block);
+}
+
+static const bt_method BLOCKING[] = {{"slow", slow, NULL},         {"fail", slow_failure, NULL},
+                                     {"later:", slow_later, NULL}, {"block:", slow_block, NULL},
+                                     {"eval:", evaluate, NULL},    {"deeper", sink, NULL}};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+START_TEST(functions_may_block) {
+    const bt_class_definition definition = {
+        .size = sizeof definition, .name = "Slow", .blocking = BLOCKING, .blocking_count = 5};
+    const bt_class_definition two = {
+        .size = sizeof two, .name = "Sink", .blocking = BLOCKING + 5, .blocking_count = 1};
+    bt_class_definition bad = definition;
+    bad.method_count = 1; /* and no methods */
+    configs[_i].size = sizeof configs[_i];
+    open_vm(&configs[_i]);
+    released = 0;
+    ck_assert_int_eq(bt_vm_define(vm, &bad), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, &definition), BT_OK);
+    ck_assert_int_eq(bt_vm_define(vm, &definition), BT_COMPILE_ERROR);
+    ck_assert_int_eq(bt_vm_define(vm, &two), BT_OK);
+    double start = now();
+    answers("(Parallel all: ((1 to: 10) asList collect: [:i | [Slow slow]])) inject: 0 into: [:s :r | s + r "
+            "unwrap]",
+            "70");
+    if (!configs[_i].seeded) ck_assert(now() - start < 0.9); /* side by side, whatever the schedulers */
+    answers("[Slow fail] on: Error do: [:e | #(e kind, e message, e hint)]",
+            "#(#io_error, \"no line\", \"try again\")");
+    answers("Slow later: #(1, 2)", "#(1, 2)");
+    answers("Slow block: [3 + 4]", "7");
+    answers("[Slow block: [nil foo]] on: Error do: [:e | e kind]", "#does_not_understand");
+    ck_assert_int_eq(released, 2);
+    answers("Slow eval: \"Slow eval: (6 * 7) printString\"", "42");
+    if (!configs[_i].seeded) /* its process ends first */
+        answers("(Parallel all: #([Slow slow]) timeout: 1) first isOk", "false");
+    if (configs[_i].seeded) answers("Sink deeper", "16");
+    close_vm();
+}
+END_TEST
+
 int main(void) {
     Suite *s = suite_create("reentry");
     TCase *c = suite_case(s, "reentry", NULL, NULL, 120, NULL, 0);
     tcase_add_loop_test(c, functions_evaluate_in_place, 0, (int)COUNT_OF(configs));
     tcase_add_loop_test(c, sixteen_waits_may_be_nested, 0, (int)COUNT_OF(configs));
     tcase_add_loop_test(c, many_functions_wait_at_once, 0, (int)COUNT_OF(configs));
+    tcase_add_loop_test(c, functions_may_block, 0, (int)COUNT_OF(configs));
     tcase_add_test(c, hooks_may_not_wait);
     return suite_run(s);
 }

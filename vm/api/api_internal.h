@@ -14,6 +14,7 @@ struct bt_vm {
     int64_t deadline_ms;               /* of evaluations that name none; 0: none */
     _Atomic uint32_t inside, keepers;  /* vm/api/gate.h */
     _Atomic uint64_t evaluation_count; /* begun: evaluations and sends */
+    struct Pool *pool;                 /* vm/api/pool.h */
     struct Async *async;               /* vm/api/async.h */
 };
 

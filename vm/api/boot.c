@@ -3,6 +3,7 @@
 #include "compiler/uses.h"
 #include "vm/api/async.h"
 #include "vm/api/gate.h"
+#include "vm/api/pool.h"
 #include "vm/io.h"
 #include "vm/profile.h"
 #include "vm/sched.h"
@@ -80,7 +81,8 @@ bt_vm *bt_vm_new(const bt_config *config) {
     if (!vm) return NULL;
     vm_keep(vm);
     core.api = vm;
-    bool open = async_new(vm) && (!config->host_driven || async_open_fd(vm));
+    vm->pool = pool_new();
+    bool open = vm->pool && async_new(vm) && (!config->host_driven || async_open_fd(vm));
     core.poll = open && config->host_driven ? &vm->async->fd : NULL;
     vm->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : 0;
     vm->core = open ? vm_new(&core) : NULL;
@@ -88,6 +90,7 @@ bt_vm *bt_vm_new(const bt_config *config) {
         vm->core->compiler = (CompileService){
             .compile = service_compile, .compile_method = service_compile_method, .uses = method_uses};
     if (!vm->core || !load_library(vm->core)) {
+        pool_free(vm->pool);
         async_free(vm);
         vm_free(vm->core);
         return vm_let_go(vm), NULL;
@@ -107,6 +110,7 @@ void bt_vm_free(bt_vm *vm) {
         return;
     }
     if (!gate_close(vm)) return;
+    pool_free(vm->pool);
     sched_stop(vm->core);
     async_free(vm);
     vm_free(vm->core);

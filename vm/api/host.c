@@ -1,6 +1,8 @@
 /* Host functions: classes whose methods are C functions, and what such a function may do. See beamtalk.h. */
 #include <stdio.h>
 #include "vm/api/gate.h"
+#include "vm/api/host_method.h"
+#include "vm/api/pool.h"
 #include "vm/api/value.h"
 #include "vm/array.h"
 #include "vm/error.h"
@@ -30,8 +32,9 @@ typedef struct {
 
 struct bt_call {
     bt_vm *vm;
-    Process *p;
-    Value *arguments; /* a List, rooted; NULL in a continuation */
+    Process *p;                /* NULL on a thread of the pool */
+    Value *arguments;          /* a List that stays where it is, or rooted; NULL in a continuation */
+    bt_completion *completion; /* on a thread of the pool: what the process waits for */
     OutcomeKind outcome;
     bt_value *value; /* OUTCOME_VALUE (NULL: nil), OUTCOME_BLOCK: the block */
     int64_t integer;
@@ -45,8 +48,7 @@ struct bt_completion {
     bt_vm *vm;
     Value pid;
     uint64_t wait_id;
-    bt_value *value;
-    ErrorTexts error; /* kind set: an error */
+    bt_call said; /* what the process does when it goes on */
 };
 
 static void error_free(ErrorTexts *e) {
@@ -154,6 +156,7 @@ void bt_call_raise(bt_call *call, const char *kind, const char *message, const c
 
 static PrimStatus settle(bt_call *call, Value *result);
 static PrimStatus resume(Process *p, HostStep *step, Value *answer, Value *result);
+static PrimStatus resume_blocking(Process *p, HostStep *step, Value *answer, Value *result);
 
 static void release_nothing(void *state) { (void)state; }
 
@@ -169,7 +172,7 @@ void bt_call_block(bt_call *call, const bt_value *block, bt_value *const *argume
                       NULL);
         return;
     }
-    step->resume = resume;
+    step->resume = call->completion ? resume_blocking : resume;
     step->continuation = (void (*)(void))continuation;
     step->owner = call->vm;
     step->state = state;
@@ -217,9 +220,8 @@ static PrimStatus resume(Process *p, HostStep *step, Value *answer, Value *resul
 /* ---- answers that come later ---- */
 
 static void completion_free(bt_completion *c) {
-    bt_value_release(c->value);
+    call_reset(&c->said);
     vm_let_go(c->vm);
-    error_free(&c->error);
     mem_free(c);
 }
 
@@ -227,31 +229,34 @@ static bt_completion *completion_in(const Reply *reply) { return (bt_completion 
 
 static void finish_later(Process *p, Reply *reply) {
     bt_completion *c = completion_in(reply);
+    Value result;
+    c->said.p = p;
     p->resume_value = V_NIL;
-    if (c->error.kind) {
-        (void)raise_texts(p, &c->error);
-    } else if (c->value) {
-        Value v = term_copy_into(p, c->value->value);
-        if (v != V_HOLE) p->resume_value = v;
-    }
+    if (settle(&c->said, &result) == PRIM_OK) p->resume_value = result;
     completion_free(c);
 }
 
 static void discard_later(const Reply *reply) { completion_free(completion_in(reply)); }
 
+/* The process will wait for it. NULL: no memory. */
+static bt_completion *completion_open(bt_vm *vm, Process *p) {
+    bt_completion *c = mem_zalloc(sizeof *c);
+    if (!c) return NULL;
+    *c = (bt_completion){.vm = vm, .pid = p->pid, .said.vm = vm};
+    vm_keep(vm);
+    c->wait_id = wait_open(p, WAIT_PRIM, -1);
+    p->link.wait_finish = finish_later;
+    p->link.wait_discard = discard_later;
+    return c;
+}
+
 bt_completion *bt_call_later(bt_call *call) {
     if (!may_say(call)) return NULL;
-    bt_completion *c = mem_zalloc(sizeof *c);
-    if (!c) {
+    bt_completion *c = call->completion ? call->completion : completion_open(call->vm, call->p);
+    if (c)
+        call->outcome = OUTCOME_LATER;
+    else
         bt_call_raise(call, "resource_error", NULL, NULL);
-        return NULL;
-    }
-    call->outcome = OUTCOME_LATER;
-    *c = (bt_completion){.vm = call->vm, .pid = call->p->pid};
-    vm_keep(c->vm);
-    c->wait_id = wait_open(call->p, WAIT_PRIM, -1);
-    call->p->link.wait_finish = finish_later;
-    call->p->link.wait_discard = discard_later;
     return c;
 }
 
@@ -269,16 +274,13 @@ static void complete(bt_completion *c) {
 
 void bt_complete(bt_completion *c, const bt_value *value) {
     if (!c) return;
-    if (value && !handle_is_of(value, c->vm))
-        c->error = error_texts("argument_error", FOREIGN, NULL);
-    else
-        c->value = bt_value_retain((bt_value *)(uintptr_t)value);
+    bt_call_answer(&c->said, value);
     complete(c);
 }
 
 void bt_complete_error(bt_completion *c, const char *kind, const char *message, const char *hint) {
     if (!c) return;
-    c->error = error_texts(kind, message, hint);
+    bt_call_raise(&c->said, kind, message, hint);
     complete(c);
 }
 
@@ -304,14 +306,8 @@ static PrimStatus settle(bt_call *call, Value *result) {
     return status;
 }
 
-typedef struct {
-    bt_vm *vm;
-    bt_function function;
-    void *context;
-} HostMethod;
-
-static PrimStatus invoke(Process *p, void *function, Value *arguments, Value *result) {
-    const HostMethod *m = function;
+PrimStatus host_invoke(Process *p, void *method, Value *arguments, Value *result) {
+    const HostMethod *m = method;
     bt_call call = {.vm = m->vm, .p = p, .arguments = arguments};
     Process *outer = sched_host_enter(p);
     m->function(&call, m->context);
@@ -319,72 +315,81 @@ static PrimStatus invoke(Process *p, void *function, Value *arguments, Value *re
     return settle(&call, result);
 }
 
-/* ---- classes ---- */
+/* ---- functions that block, and their continuations ---- */
 
-static bool is_word(const char *text, size_t length, bool upper) {
-    if (!length || !(upper ? (text[0] >= 'A' && text[0] <= 'Z') : (text[0] >= 'a' && text[0] <= 'z')))
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        if (!ok) return false;
+/* A function with its arguments, or a continuation with the block's answer and the step's state. */
+typedef struct {
+    PoolJob job;
+    bt_completion *completion;
+    bt_value *given;
+    const HostMethod *method;
+    bt_continuation continuation;
+    void *state;
+    void (*release)(void *state);
+} Blocking;
+
+static void blocking_free(Blocking *b) {
+    if (b->release) b->release(b->state);
+    bt_value_release(b->given);
+    mem_free(b);
+}
+
+static void run_blocking(PoolJob *job) {
+    Blocking *b = (Blocking *)job;
+    bt_completion *c = b->completion;
+    bt_vm *vm = c->vm;
+    bt_call call = {.vm = vm, .completion = c};
+    if (b->method) {
+        call.arguments = &b->given->value;
+        b->method->function(&call, b->method->context);
+    } else {
+        b->continuation(&call, b->given, b->state);
     }
-    return true;
-}
-
-/* `at: a1 put: a2`, and how many there are. False: no selector. */
-static bool append_pattern(Text *t, const char *selector, unsigned *argc) {
-    *argc = 0;
-    if (!strchr(selector, ':')) {
-        text_append_cstring(t, selector);
-        return is_word(selector, strlen(selector), false);
+    blocking_free(b);
+    if (call.outcome != OUTCOME_LATER) {
+        call.arguments = NULL;
+        c->said = call;
+        complete(c);
     }
-    while (*selector) {
-        const char *colon = strchr(selector, ':');
-        if (!colon || !is_word(selector, (size_t)(colon - selector), false)) return false;
-        text_append(t, selector, (size_t)(colon - selector));
-        text_appendf(t, ": a%u ", ++*argc);
-        selector = colon + 1;
-    }
-    return true;
+    gate_leave(vm);
 }
 
-static bool append_method(Text *t, bt_vm *vm, const bt_method *m) {
-    unsigned argc;
-    if (!m->selector || !m->function) return false;
-    text_append_cstring(t, "  class sealed ");
-    if (!append_pattern(t, m->selector, &argc)) return false;
-    HostMethod *method = mem_alloc(sizeof *method);
-    if (!method) return t->failed = true, false;
-    *method = (HostMethod){vm, m->function, m->context};
-    uint32_t number = host_add(vm->core, invoke, method, mem_free);
-    if (number == UINT32_MAX) return mem_free(method), t->failed = true, false;
-    text_appendf(t, " => HostFunction call: %u with: #(", number);
-    for (unsigned i = 1; i <= argc; i++) text_appendf(t, i == 1 ? "a%u" : ", a%u", i);
-    text_append_cstring(t, ")\n");
-    return true;
+/* Takes b. bt_vm_free waits for what is under way. */
+static PrimStatus submit(Process *p, bt_vm *vm, Blocking *b, Value *result) {
+    *result = V_NIL;
+    if (!gate_enter(vm))
+        return blocking_free(b), error_resource(p, NULL); /* it goes, and runs nobody any more */
+    bt_completion *c = completion_open(vm, p);
+    if (!c) return gate_leave(vm), blocking_free(b), error_resource(p, NULL);
+    b->job.run = run_blocking;
+    b->completion = c;
+    if (pool_submit(vm->pool, &b->job)) return PRIM_BLOCK;
+    wait_close(p);
+    completion_free(c);
+    blocking_free(b);
+    gate_leave(vm);
+    return error_resource(p, "The system gives no thread for a function that blocks");
 }
 
-static bt_status load(bt_vm *vm, const Text *source) {
-    static const bt_eval_options LOAD = {.size = sizeof LOAD, .name = "host", .load_only = 1};
-    bt_session *session = bt_session_new(vm);
-    bt_result *result = NULL;
-    if (!session) return BT_NO_MEMORY;
-    bt_status status = bt_vm_eval(session, source->bytes, source->length, &LOAD, &result);
-    bt_result_free(result);
-    bt_session_free(session);
-    return status;
+PrimStatus host_invoke_blocking(Process *p, void *method, Value *arguments, Value *result) {
+    const HostMethod *m = method;
+    if (p->vm->seeded) return host_invoke(p, method, arguments, result);
+    Blocking *b = mem_zalloc(sizeof *b);
+    if (b) *b = (Blocking){.method = m, .given = handle_of(m->vm, *arguments)};
+    if (b && b->given) return submit(p, m->vm, b, result);
+    mem_free(b);
+    return error_resource(p, NULL);
 }
 
-bt_status bt_vm_define_class(bt_vm *vm, const char *name, const bt_method *methods, size_t count) {
-    if (!vm || !name || !is_word(name, strlen(name), true) || (count && !methods)) return BT_MISUSE;
-    Value symbol = symbol_lookup(vm->core, name, strlen(name));
-    if (symbol != V_HOLE && class_by_name(vm->core, symbol)) return BT_COMPILE_ERROR;
-    Text source = TEXT_INIT;
-    text_appendf(&source, "sealed Object subclass: %s\n", name);
-    bool whole = true;
-    for (size_t i = 0; whole && i < count; i++) whole = append_method(&source, vm, &methods[i]);
-    bt_status status = source.failed ? BT_NO_MEMORY : whole ? load(vm, &source) : BT_MISUSE;
-    text_free(&source);
-    return status;
+static PrimStatus resume_blocking(Process *p, HostStep *step, Value *answer, Value *result) {
+    bt_vm *vm = step->owner;
+    Blocking *b = mem_zalloc(sizeof *b);
+    bt_value *given = b ? handle_of(vm, *answer) : NULL;
+    if (!given) return mem_free(b), error_resource(p, NULL);
+    *b = (Blocking){.given = given,
+                    .continuation = (bt_continuation)step->continuation,
+                    .state = step->state,
+                    .release = step->release};
+    step->release = NULL; /* the process may end before the continuation does */
+    return submit(p, vm, b, result);
 }

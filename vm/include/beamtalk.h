@@ -338,6 +338,20 @@ typedef struct bt_method {
 /* Defines the class. BT_MISUSE: a name or selector is none. BT_COMPILE_ERROR: the class exists already. */
 BT_API bt_status bt_vm_define_class(bt_vm *vm, const char *name, const bt_method *methods, size_t count);
 
+/* The same, and more. Functions under `blocking`, and their continuations, may take as long as they like:
+ * each runs on a thread of its own, of up to 256, while the process that called it waits and all others go on
+ * (with bt_config.seeded: in place). They may do all that others may, and wait for the VM to any depth.
+ * bt_vm_free waits until they have returned. */
+typedef struct bt_class_definition {
+    size_t size; /* sizeof(bt_class_definition) */
+    const char *name;
+    const bt_method *methods;
+    size_t method_count;
+    const bt_method *blocking;
+    size_t blocking_count;
+} bt_class_definition;
+BT_API bt_status bt_vm_define(bt_vm *vm, const bt_class_definition *definition);
+
 BT_API bt_vm *bt_call_vm(const bt_call *call);
 BT_API size_t bt_call_count(const bt_call *call);
 /* Argument by 0-based index: a handle for the caller (NULL: no such, or no memory), or its content straight
