@@ -44,10 +44,8 @@ static void each_field(Process *p, void (*visit)(void *context, Value *slots, si
                              &p->pending_value,    &p->pending_pid,
                              &p->pending_serial,   &p->resume_value,
                              &p->rollback_state,   &p->dictionary,
-                             &p->send.receiver,    &p->send.selector,
                              &p->link.exit_reason};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) visit(context, fields[i], 1);
-    visit(context, p->send.args, p->send.argc);
     if (p->serving) {
         visit(context, &p->serving->receiver, 1);
         visit(context, &p->serving->selector, 1);

@@ -245,7 +245,7 @@ static Step own_class_reentry(Process *p, Value receiver, const Class *c, Value 
 }
 
 static int64_t class_timeout(Process *p, Value selector, unsigned mode) {
-    if (mode & SEND_TIMEOUT) return p->send.timeout_us;
+    if (mode & SEND_TIMEOUT) return p->send->timeout_us;
     const char *text = symbol_text(p->vm, selector, NULL);
     bool runs_tests = !strcmp(text, "runAll") || !strcmp(text, "runAll:") || !strcmp(text, "run:") ||
                       !strcmp(text, "run:method:");
@@ -314,7 +314,7 @@ static Step call_actor(Process *p, Value selector, const Value *window, unsigned
     if (!value_is_pid(pid)) return raise_no_such_process(p, window[0], selector);
     if (pid == p->pid)
         return m ? enter(p, m->fn, window, argc, mode) : not_understood(p, selector, window, argc, mode);
-    int64_t timeout = mode & SEND_TIMEOUT ? p->send.timeout_us : actor_timeout(p, window[0]);
+    int64_t timeout = mode & SEND_TIMEOUT ? p->send->timeout_us : actor_timeout(p, window[0]);
     return call_process(p, pid, window[0], selector, window + 1, argc, timeout);
 }
 
@@ -404,19 +404,17 @@ NOINLINE Step send_values(Process *p, Value selector, const Value *window, unsig
 
 NOINLINE Step send_described(Process *p, unsigned mode) {
     Value window[PRIM_SEND_MAX + 1];
-    unsigned argc = p->send.argc;
-    window[0] = p->send.receiver;
-    memcpy(window + 1, p->send.args, argc * sizeof *window);
-    p->send.receiver = V_NIL; /* no root that outlives the send */
-    for (unsigned k = 0; k < argc; k++) p->send.args[k] = V_NIL;
-    if (p->send.method) return enter(p, p->send.method->fn, window, argc, mode);
-    if (p->send.call_block && value_is_closure(window[0]))
-        return call_block(p, window, argc, p->send.selector, mode);
+    unsigned argc = p->send->argc;
+    window[0] = p->send->receiver;
+    memcpy(window + 1, p->send->args, argc * sizeof *window);
+    if (p->send->method) return enter(p, p->send->method->fn, window, argc, mode);
+    if (p->send->call_block && value_is_closure(window[0]))
+        return call_block(p, window, argc, p->send->selector, mode);
     /* perform: sent to self in a class method is a self-send (semantics 2.3) */
     const Frame *f = p->frame;
     if (f && instr_op(f->pc[-1]) == OP_PRIM) f = f->caller; /* the primitive had a frame of its own */
     if (f && f->fn->class_side && value_is_class(window[0]) && frame_self(f) == window[0]) mode |= SEND_SELF;
-    return dispatch(p, NULL, p->send.selector, window, argc, mode | (p->send.has_timeout ? SEND_TIMEOUT : 0));
+    return dispatch(p, NULL, p->send->selector, window, argc, mode | (p->send->has_timeout ? SEND_TIMEOUT : 0));
 }
 
 NOINLINE Step send_operator(Process *p, WellKnownSymbol selector, Value receiver, Value argument,

@@ -1,70 +1,7 @@
-/* Mailboxes: pushing, taking, and acting on signals. See mailbox.h for the word they live in. */
+/* Mailboxes: pushing, taking, and acting on signals. See mailbox.h for the word they live in; the messages
+ * themselves are vm/message.c. */
 #include "vm/limits.h"
 #include "vm/sched_internal.h"
-
-/* ---- messages ---- */
-
-static Message *message_alloc(Scheduler *s, unsigned argc) {
-    if (argc <= MESSAGE_SMALL && s && s->free_messages) {
-        Message *m = s->free_messages;
-        s->free_messages = m->next;
-        s->free_message_count--;
-        return m;
-    }
-    unsigned capacity = argc <= MESSAGE_SMALL ? MESSAGE_SMALL : argc;
-    Message *m = mem_alloc(sizeof *m + capacity * sizeof(Value));
-    if (m) m->capacity = (uint8_t)capacity;
-    return m;
-}
-
-static bool copy_terms(BtVm *vm, Message *m) {
-    Value roots[256], copies[256];
-    roots[0] = m->receiver;
-    memcpy(roots + 1, m->values, m->argc * sizeof *roots);
-    m->fragment = term_copy(vm, roots, m->argc + 1u, copies);
-    if (!m->fragment) return false;
-    m->receiver = copies[0];
-    memcpy(m->values, copies + 1, m->argc * sizeof *copies);
-    return true;
-}
-
-Message *message_make(BtVm *vm, Scheduler *s, MessageKind kind, Value sender, Value receiver, Value selector,
-                      const Value *args, unsigned argc) {
-    Message *m = message_alloc(s, argc);
-    if (!m) return NULL;
-    if (s) s->counts.messages++;
-    m->next = NULL;
-    m->kind = kind;
-    m->argc = (uint8_t)argc;
-    m->handoff = m->waiter = false;
-    m->sender = sender;
-    m->call_id = 0;
-    m->fragment = NULL;
-    m->serve = NULL;
-    m->context = NULL;
-    m->receiver = receiver;
-    m->selector = selector;
-    bool copy = value_needs_copy(receiver);
-    for (unsigned i = 0; i < argc; i++) {
-        m->values[i] = args[i];
-        copy |= value_needs_copy(args[i]);
-    }
-    if (copy && !copy_terms(vm, m)) return message_release(vm, s, m), NULL;
-    return m;
-}
-
-void message_release(BtVm *vm, Scheduler *s, Message *m) {
-    if (m->fragment) fragment_free(vm, m->fragment);
-    if (!s || m->capacity != MESSAGE_SMALL || s->free_message_count >= MESSAGE_CACHE) {
-        mem_free(m);
-        return;
-    }
-    m->next = s->free_messages;
-    s->free_messages = m;
-    s->free_message_count++;
-}
-
-void message_free(BtVm *vm, Message *m) { message_release(vm, NULL, m); }
 
 /* ---- pushing ---- */
 
@@ -123,7 +60,7 @@ PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
         if (wakes) put.low = link_with_state(put.low, RUN_RUNNABLE) & ~(LINK_RECEIVE | LINK_WAKE);
         put.high = (uint64_t)(uintptr_t)m;
     } while (!word128_cas(p->link.word, &w, put));
-    if (wakes) sched_enqueue(vm, s, p, QUEUE_WOKEN);
+    if (wakes) sched_enqueue(vm, s, p, QUEUE_NEXT);
     return PUSH_DONE;
 }
 

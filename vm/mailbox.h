@@ -49,11 +49,17 @@ struct Message {
     uint64_t call_id;
     Fragment
         *fragment; /* holds what receiver and values point to, or NULL; owned by the message until adopted */
-    void (*serve)(Process *target, void *context); /* MSG_SYSTEM */
-    void *context;
-    Value receiver; /* MSG_CALL, MSG_CAST: class object, or V_HOLE: the actor itself (mailbox_take puts
-                       self_ref there) */
-    Value selector;
+    union {
+        struct {
+            Value receiver; /* MSG_CALL, MSG_CAST: class object, or V_HOLE: the actor itself (mailbox_take
+                               puts self_ref there) */
+            Value selector;
+        };
+        struct { /* MSG_SYSTEM */
+            void (*serve)(Process *target, void *context);
+            void *context;
+        };
+    };
     Value values[]; /* arguments */
 };
 

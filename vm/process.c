@@ -170,7 +170,6 @@ static void init_owner_part(BtVm *vm, Process *p, const SpawnOptions *options, u
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
     class_vars_init(p);
     p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = p->dictionary = V_NIL;
-    p->send.receiver = p->send.selector = V_NIL;
     p->role = options->role;
     p->heap.limit_words =
         options->heap_limit_words ? options->heap_limit_words : vm->default_heap_limit_words;

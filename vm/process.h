@@ -74,6 +74,18 @@ typedef struct ElidedCall {
                        replaced */
 } ElidedCall;
 
+/* The send that a primitive asks for. It lives from prim_send to send_described, which follow one another
+ * without a collection, so each scheduler has one for all its processes. prim_send fills all of it,
+ * has_timeout, method and call_block cleared. */
+typedef struct DescribedSend {
+    Value receiver, selector, args[PRIM_SEND_MAX];
+    unsigned argc;
+    bool has_timeout; /* timeout_us is the limit if it becomes a call to another process (< 0: none) */
+    bool call_block;  /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup */
+    int64_t timeout_us;
+    const Method *method; /* not NULL: run this method on the receiver, no lookup */
+} DescribedSend;
+
 struct Process {
     /* --- hot: read and written by the interpreter --- */
     Heap heap;
@@ -93,16 +105,8 @@ struct Process {
     Value pending_value, pending_pid, pending_serial;
     uint32_t next_serial;
     RootSpan *roots;
-    struct {
-        Value receiver, selector, args[PRIM_SEND_MAX];
-        unsigned argc;
-        bool has_timeout; /* timeout_us is the limit if it becomes a call to another process (< 0: none) */
-        bool call_block;  /* the receiver is a closure: call it with the arguments (arity_mismatch), no lookup
-                           */
-        int64_t timeout_us;
-        const Method *method; /* not NULL: run this method on the receiver, no lookup */
-    } send;             /* PRIM_SEND; prim_send fills all of it, has_timeout, method and call_block cleared */
-    Value resume_value; /* answer of what it waited for */
+    DescribedSend *send;    /* PRIM_SEND: the scheduler's, set while it runs here */
+    Value resume_value;     /* answer of what it waited for */
     StackSegment *segments; /* current segment first */
     size_t stack_words, stack_limit_words;
     struct ElidedCall
@@ -115,6 +119,7 @@ struct Process {
     bool call_retried;    /* the callee died before it began; the send is made once more */
     bool raising_limit;   /* the error about a limit is being made: the limit does not count (vm/limits.c) */
     Message *serving;     /* the request being answered, NULL if none */
+    int64_t traced_since; /* when it began, 0: it is not traced */
     Value rollback_state; /* actor: state at entry of the message being served */
     Value dictionary;     /* process dictionary (a Dictionary), nil if empty */
     uint64_t session;     /* evaluation: number of its session (vm/workspace.h), else 0 */
@@ -124,7 +129,7 @@ struct Process {
 };
 /* A slab of control blocks is a whole number of the allocator's slices (SLAB_PROCESSES): a field too many
  * costs every process 128 bytes. */
-_Static_assert(sizeof(Process) <= 896, "the size of a control block");
+_Static_assert(sizeof(Process) <= 768, "the size of a control block");
 
 static inline uint32_t dispatch_class_of(Value v) {
     bool has_class = value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF;

@@ -13,7 +13,12 @@ struct Registry {
     uint32_t count, capacity; /* capacity: a power of two */
     Entry **by_name, **by_pid;
     Entry *oldest, *newest;
+    /* A bit for every name that is there, and for some that were: who asks for a name that nobody has, as
+     * every birth and end of an actor does, needs no lock. */
+    _Atomic uint64_t seen;
 };
+
+static uint64_t seen_bit(Value name) { return (uint64_t)1 << ((name * 0x9e3779b97f4a7c15u) >> 58); }
 
 enum { FIRST_CAPACITY = 16 };
 
@@ -34,6 +39,8 @@ static bool make_tables(Registry *r, uint32_t capacity) {
 }
 
 static void chain(Registry *r, Entry *e) {
+    /* release: pairs with registry_lookup, which must find what its caller has been told of */
+    atomic_fetch_or_explicit(&r->seen, seen_bit(e->name), memory_order_release);
     Entry **name = &r->by_name[bucket(r, e->name)], **pid = &r->by_pid[bucket(r, e->pid)];
     e->next_by_name = *name;
     *name = e;
@@ -102,7 +109,7 @@ static void unchain(Registry *r, Entry *e) {
     *at = e->next_by_pid;
     *(e->older ? &e->older->newer : &r->oldest) = e->newer;
     *(e->newer ? &e->newer->older : &r->newest) = e->older;
-    r->count--;
+    if (--r->count == 0) atomic_store_explicit(&r->seen, 0, memory_order_release); /* as in chain */
 }
 
 static void remove_entry(Registry *r, Entry *e) {
@@ -150,6 +157,8 @@ bool registry_unregister(BtVm *vm, Value name, Value pid) {
 
 Value registry_lookup(BtVm *vm, Value name) {
     Registry *r = vm->schedulers->registry;
+    /* acquire: pairs with chain */
+    if (!(atomic_load_explicit(&r->seen, memory_order_acquire) & seen_bit(name))) return V_NIL;
     pthread_rwlock_rdlock(&r->lock);
     Entry *e = find_name(r, name);
     Value pid = e && process_is_alive(vm, e->pid) ? e->pid : V_NIL;

@@ -187,11 +187,18 @@ static Process *take_injected(Scheduler *s) {
     return count ? batch[0] : NULL;
 }
 
+/* Relaxed is enough: only what this thread itself has queued counts. */
+static bool has_queued(Scheduler *s) {
+    return ring_length(&s->woken) || ring_length(&s->expired) ||
+           atomic_load_explicit(&s->vm->schedulers->injector.count, memory_order_relaxed);
+}
+
 static Process *pick(Scheduler *s) {
-    Process *p = s->next;
+    Process *p = s->next; /* woken by a timer just now; within a slice `next` is emptied by its end */
     s->next = NULL;
     s->runs_expired = false;
-    if (p) return p; /* woken by a timer just now; within a slice `next` is emptied by its end */
+    if (p && !has_queued(s)) return p;
+    if (p) sched_enqueue(s->vm, s, p, QUEUE_LAST); /* a loop of short sleeps must not keep others out */
     if (s->tick % INJECTOR_TICKS == 0 && (p = take_injected(s))) return p;
     if (s->woken_used > 2 * SLICE_REDUCTIONS) {
         s->woken_used = 0;
@@ -386,7 +393,7 @@ bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
     bool whole = all->list_memory && all->registry && (!seeded || all->seeded) &&
                  processes_init(vm, &all->processes) && pthread_mutex_init(&all->injector.lock, NULL) == 0 &&
                  pthread_mutex_init(&all->start_lock, NULL) == 0 &&
-                 pthread_mutex_init(&all->host_lock, NULL) == 0;
+                 pthread_mutex_init(&all->host_lock, NULL) == 0 && message_pools_init(all);
     if (!whole) {
         registry_free(all->registry);
         seeded_free(all->seeded);
@@ -428,11 +435,9 @@ void sched_shutdown(BtVm *vm) {
         Scheduler *s = &all->list[i];
         timers_destroy(vm, &s->timers);
         mem_free(s->method_cache);
-        for (Message *m = s->free_messages, *next; m; m = next) {
-            next = m->next;
-            mem_free(m);
-        }
+        message_caches_free(s);
     }
+    message_pools_free(all);
     registry_free(all->registry);
     seeded_free(all->seeded);
     pthread_mutex_destroy(&all->injector.lock);

@@ -1,5 +1,5 @@
 /* What the files of the scheduler share. Private to
- * vm/{sched*,mailbox,call,wait,process,timer,relation,registry,system_signal,limits}.c.
+ * vm/{sched*,mailbox,message,call,wait,process,timer,relation,registry,system_signal,limits}.c.
  *
  * `Scheduler *s` arguments: the scheduler whose thread is running, or NULL on a host or I/O thread (work then
  * goes through the injector). Everything in Scheduler without _Atomic belongs to that thread alone.
@@ -24,12 +24,13 @@ enum {
     COOLING_TICKS = 4096, /* slices between two looks at them on a scheduler that never parks */
     FLUSH_TICKS = 64,   /* slices between two flushes of the console by a busy scheduler: some milliseconds */
     COOLING_MAX = 1024, /* idle processes that may still give memory back */
-    MESSAGE_CACHE = 64, /* freed small messages a scheduler keeps */
-    MESSAGE_SMALL = 4,  /* arguments that fit a cached message */
-    FREE_BATCH = 64,    /* control blocks moved between a scheduler's free list and the table's */
+    MESSAGE_SIZES = 2,  /* kinds of message blocks that are kept when freed (message.c) */
+    MESSAGE_BATCH = 128,       /* blocks that go to and from the pool together */
+    MESSAGE_POOL_BATCHES = 32, /* the most it keeps of a size */
+    FREE_BATCH = 64,           /* control blocks moved between a scheduler's free list and the table's */
     SCHEDULERS_MAX = 256,
     PROCESSES_MAX = 1 << 29,
-    SLAB_PROCESSES = 512 /* times 896 bytes: 7 of the 64 KiB slices that mimalloc deals in */
+    SLAB_PROCESSES = 512 /* times 768 bytes: 6 of the 64 KiB slices that mimalloc deals in */
 };
 
 /* ---- run queues (sched_queue.c) ---- */
@@ -98,6 +99,23 @@ static inline int64_t timers_next(const TimerQueue *t) { return timer_heap_next(
 /* Starts the clock of p's present wait (wait_timeout_us from now). p is owned. */
 void wait_arm(Scheduler *s, Process *p);
 
+/* ---- freed messages (message.c) ---- */
+typedef struct MessageCache {
+    Message *first; /* count of them, at most a batch */
+    Message *full;  /* a whole batch, or NULL */
+    unsigned count;
+} MessageCache;
+
+typedef struct MessagePool {
+    pthread_mutex_t lock;
+    _Atomic uint32_t count;
+    Message *batches[MESSAGE_POOL_BATCHES];
+} MessagePool;
+
+bool message_pools_init(Schedulers *all);
+void message_pools_free(Schedulers *all);
+void message_caches_free(Scheduler *s);
+
 /* ---- a scheduler ---- */
 /* HOST: nobody runs it until a host thread comes and does (sched_host.c). */
 enum { PARK_RUNNING, PARK_PARKED, PARK_UNSTARTED, PARK_HOST };
@@ -121,11 +139,11 @@ struct Scheduler {
     Process *switch_to; /* caller that call_reply claimed: RUNNING */
     Process *chain[CHAIN_MAX]; /* callers that wait through hand-off: sched_run.c */
     unsigned chain_count;
+    DescribedSend send;
     TimerQueue timers;
     Process *free_processes;
     unsigned free_count;
-    Message *free_messages;
-    unsigned free_message_count;
+    MessageCache messages[MESSAGE_SIZES];
     Value cooling[COOLING_MAX]; /* pids */
     unsigned cooling_count;
     _Atomic uint64_t
@@ -161,6 +179,7 @@ struct Schedulers {
     ProcessTable processes;
     Registry *registry;
     Injector injector;
+    MessagePool message_pools[MESSAGE_SIZES];
     struct Seeded *seeded;      /* NULL in threaded mode */
     pthread_mutex_t start_lock; /* starting threads against stopping them all */
     pthread_mutex_t host_lock;  /* a host thread runs the scheduler of a VM that has no threads */
@@ -241,7 +260,7 @@ bool seeded_drive(BtVm *vm, Value pid, int64_t deadline_us);
 /* Runs until nothing is runnable or, by the system's clock, until_us; false: another thread drives. */
 bool seeded_run(BtVm *vm, int64_t until_us, bool *ran);
 
-/* ---- mailbox.c ---- */
+/* ---- message.c ---- */
 /* A message with its terms copied; NULL = out of memory. `receiver` is copied too. s may be NULL. */
 Message *message_make(BtVm *vm, Scheduler *s, MessageKind kind, Value sender, Value receiver, Value selector,
                       const Value *args, unsigned argc);
@@ -249,6 +268,8 @@ void message_release(BtVm *vm, Scheduler *s, Message *m);
 static inline bool value_needs_copy(Value v) {
     return value_is_ptr(v) && !(header_flags(object_header(v)) & OBJ_LITERAL);
 }
+
+/* ---- mailbox.c ---- */
 typedef enum { PUSH_DEAD, PUSH_DONE } PushResult;
 /* Pushes to the process behind pid and makes it runnable if need be. PUSH_DEAD: m is still the caller's. */
 PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m);

@@ -162,6 +162,7 @@ void sched_run_slice(Scheduler *s, Process *p) {
     process_set_state(p, RUN_RUNNING);
     while (p) {
         p->scheduler = s;
+        p->send = &s->send;
         p->reductions = left;
         RunOutcome outcome = profiled_step(s, p);
         int32_t used = left - p->reductions;

@@ -122,6 +122,10 @@ static Step dispatch_message(Process *p, unsigned mode) {
     Message *m = p->serving;
     window[0] = p->role == PROC_ACTOR ? p->self_ref : m->receiver;
     memcpy(window + 1, m->values, m->argc * sizeof *window);
+    if (p->role == PROC_ACTOR) { /* what the send would come to, since it is there already */
+        const Method *found = selector_lookup(p, m->selector, object_class(p->self_ref));
+        if (found && found->fn->param_count == m->argc) return enter(p, found->fn, window, m->argc, mode);
+    }
     return send_values(p, m->selector, window, m->argc, mode);
 }
 
@@ -211,7 +215,7 @@ static Value failed_method(Process *p, const Class *c, Value exception) {
 static void actor_end(Process *p) {
     Class *c = served_class(p);
     Value answer;
-    if (p->serving && p->serving->context)
+    if (p->serving && p->traced_since)
         tracing_end(p, c ? c->name : V_NIL, p->pending == PENDING_NONE ? TRACE_OK : TRACE_ERROR);
     switch (p->pending) {
     case PENDING_ERROR:
@@ -312,7 +316,7 @@ Step serve_next(Process *p) {
         if (is_request(p, m) && (c || p->role == PROC_ACTOR)) {
             p->serving = m;
             limits_begin_message(p);
-            if (p->role == PROC_ACTOR && tracing_is_on(p->vm)) tracing_begin(p, m);
+            if (p->role == PROC_ACTOR && tracing_is_on(p->vm)) tracing_begin(p);
             return c ? class_message(p, c) : actor_take(p);
         }
         message_free(p->vm, m);

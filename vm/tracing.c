@@ -37,8 +37,7 @@ void tracing_free(BtVm *vm) {
 bool tracing_is_on(BtVm *vm) { return atomic_load_explicit(&vm->tracing->on, memory_order_relaxed); }
 void tracing_set(BtVm *vm, bool on) { atomic_store_explicit(&vm->tracing->on, on, memory_order_relaxed); }
 
-/* Requests use no context of their own: the time stands there. */
-void tracing_begin(Process *p, Message *m) { m->context = (void *)(uintptr_t)vm_now_us(p->vm); }
+void tracing_begin(Process *p) { p->traced_since = vm_now_us(p->vm); }
 
 /* What the library does on behalf of spawn and stop are events of the actor's life. */
 static Value shown_selector(Process *p, const Message *m, bool *lifecycle) {
@@ -64,7 +63,8 @@ static void note(Tracing *t, const TraceEvent *event) {
 void tracing_end(Process *p, Value class_name, TraceOutcome outcome) {
     const Message *m = p->serving;
     bool lifecycle;
-    int64_t start = (int64_t)(uintptr_t)m->context;
+    int64_t start = p->traced_since;
+    p->traced_since = 0;
     TraceEvent e = {.at_us = start, .duration_us = vm_now_us(p->vm) - start, .pid = p->pid};
     e.class_name = class_name;
     e.selector = shown_selector(p, m, &lifecycle);

@@ -19,8 +19,8 @@ bool tracing_new(BtVm *vm);
 void tracing_free(BtVm *vm);
 bool tracing_is_on(BtVm *vm);
 void tracing_set(BtVm *vm, bool on);
-/* Before and after p serves m. The start time rests in the message. */
-void tracing_begin(Process *p, Message *m);
+/* Before and after p serves a message: p->traced_since is not 0 meanwhile. */
+void tracing_begin(Process *p);
 void tracing_end(Process *p, Value class_name, TraceOutcome outcome);
 void tracing_clear(BtVm *vm);
 /* How many events are kept at most; 0 only asks. Fewer than before drops all. */

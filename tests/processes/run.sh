@@ -84,6 +84,23 @@ start := Time nowMs
   e echo]
 Console printLine: (Time nowMs - start < 20000) printString'
 expect "who runs long primitives pays for them and starves nobody" 0 '^true~$' '' timeout 60 "$binary" run "$work/fair.bt"
+program polls.bt 'Actor subclass: Link
+  state: next = nil
+  state: done = false
+  next: aLink => self.next := aLink
+  pass: n => n =:= 0 ifTrue: [self.done := true] ifFalse: [self.next pass: n - 1!]
+  done => self.done
+Actor subclass: Flag
+  up => false
+a := Link spawn
+b := Link spawn
+flag := Flag spawn
+a next: b
+b next: a
+a pass: 50000!
+[a done] whileFalse: [Timer sleep: 0. flag up]
+Console printLine: "done"'
+expect "a loop of short sleeps starves nobody on its scheduler" 0 '^done~$' '' timeout -s KILL 60 "$binary" run --schedulers 1 "$work/polls.bt"
 
 program idle.bt 'Timer sleep: 1000
 Console printLine: "slept"'

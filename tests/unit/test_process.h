@@ -30,7 +30,7 @@ static void process_init(Process *p, BtVm *vm) {
     p->vm = vm;
     p->pid = value_from_pid(1, 1);
     p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
-    p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
+    p->dictionary = p->link.exit_reason = V_NIL;
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
     class_vars_init(p);
     p->reductions = INT32_MAX;

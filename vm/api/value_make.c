@@ -14,7 +14,7 @@ void scratch_open(BtVm *vm, Process *p) {
     memset(p, 0, sizeof *p);
     p->vm = vm;
     p->self_ref = p->pending_value = p->pending_pid = p->pending_serial = p->resume_value = V_NIL;
-    p->pid = p->dictionary = p->send.receiver = p->send.selector = p->link.exit_reason = V_NIL;
+    p->pid = p->dictionary = p->link.exit_reason = V_NIL;
     p->state = p->carriers = p->exception = p->rollback_state = V_HOLE;
     class_vars_init(p);
     p->reductions = INT32_MAX;

@@ -97,7 +97,7 @@ PRIM(prim_actor_call_method) {
     (void)count, (void)result;
     if (!value_is_kind(args[1], KIND_METHOD)) return error_argument(p, args[0], named(p, "__call:"), NULL);
     PrimStatus status = prim_send(p, args[0], object_at(args[1], 3), NULL, 0);
-    p->send.method = (const Method *)(uintptr_t)object_at(args[1], 1);
+    p->send->method = (const Method *)(uintptr_t)object_at(args[1], 1);
     return status;
 }
 

@@ -11,7 +11,7 @@ static PrimStatus call(Process *p, Value block, const Value *values, unsigned ar
     static const WellKnownSymbol SELECTORS[] = {SYM_value, SYM_value_1, SYM_value_2, SYM_value_3};
     WellKnownSymbol selector = argc < 4 ? SELECTORS[argc] : SYM_valueWithArguments;
     PrimStatus status = prim_send(p, block, value_from_symbol(selector), values, argc);
-    p->send.call_block = true;
+    p->send->call_block = true;
     return status;
 }
 

@@ -35,7 +35,7 @@ PRIM(prim_process_direct) {
     Method *m = local_method(p, special_payload(args[1]), args[2], args[4] == V_TRUE);
     if (!m || m->fn->param_count != argc) return error_dnu(p, args[1], args[2], NULL);
     PrimStatus status = prim_send(p, args[1], args[2], list, argc);
-    p->send.method = m;
+    p->send->method = m;
     return status;
 }
 
