@@ -221,7 +221,6 @@ bool cast_send(Process *sender, Value target_pid, Value receiver, Value selector
                unsigned argc) {
     BtVm *vm = sender->vm;
     Scheduler *s = sender->scheduler;
-    if (!process_is_alive(vm, target_pid)) return false;
     if (limits_memory_is_short(vm) && limits_look_at_memory(vm)) return limits_raise_memory(sender);
     Message *m =
         message_make(vm, s, MSG_CAST, sender->pid, receiver_in_message(receiver), selector, args, argc);

@@ -242,11 +242,13 @@ void heap_take_fragment_units(Process *p) {
 
 bool record_write_slow(Process *p, Value *home, size_t index, Value value) {
     size_t size = object_size(*home);
-    RootSpan span;
-    roots_push(p, &span, &value, 1);
-    bool done = heap_reserve(p, size);
-    roots_pop(p, &span);
-    if (!done) return false;
+    if (!heap_has_room(p, size)) {
+        RootSpan span;
+        roots_push(p, &span, &value, 1);
+        bool done = heap_reserve_slow(p, size);
+        roots_pop(p, &span);
+        if (!done) return false;
+    }
     Value copy = heap_new(p, KIND_RECORD, object_class(*home), size);
     for (size_t i = 1; i < size; i++) object_words(copy)[i] = object_words(*home)[i];
     object_words(copy)[index + 1] = value;

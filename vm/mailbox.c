@@ -5,18 +5,12 @@
 
 /* ---- pushing ---- */
 
-static bool is_signal(MessageKind kind) {
-    switch (kind) {
-    case MSG_EXIT:
-    case MSG_KILL:
-    case MSG_SYSTEM:
-    case MSG_LINK:
-    case MSG_UNLINK:
-    case MSG_MONITOR:
-    case MSG_DEMONITOR: return true;
-    default: return false;
-    }
-}
+enum {
+    SIGNAL_KINDS = 1 << MSG_EXIT | 1 << MSG_KILL | 1 << MSG_SYSTEM | 1 << MSG_LINK | 1 << MSG_UNLINK |
+                   1 << MSG_MONITOR | 1 << MSG_DEMONITOR
+};
+
+static bool is_signal(MessageKind kind) { return SIGNAL_KINDS >> kind & 1; }
 
 /* Whether a push makes a process in this state runnable. */
 static bool push_wakes(uint64_t low, bool signal) {

@@ -143,6 +143,11 @@ uint32_t process_count(BtVm *vm) {
 
 bool process_is_alive(BtVm *vm, Value pid) { return process_by_pid(vm, pid) != NULL; }
 
+bool process_has_ended(BtVm *vm, Value pid) {
+    Process *p = process_by_slot(vm, pid_slot(pid));
+    return !p || link_generation(word128_peek(p->link.word).low) != pid_generation(pid);
+}
+
 bool process_class_of(BtVm *vm, Value pid, uint32_t *class_id) {
     Process *p = process_by_pid(vm, pid);
     if (!p) return false;

@@ -75,6 +75,8 @@ typedef struct SystemNumbers {
 } SystemNumbers;
 SystemNumbers system_numbers(BtVm *vm);
 bool process_is_alive(BtVm *vm, Value pid);
+/* Nothing is left of it: who was linked to it or watched it has been told. */
+bool process_has_ended(BtVm *vm, Value pid);
 /* Exit signal to a process (kill: reason killed, untrappable). */
 void process_exit_signal(BtVm *vm, Value pid, Value reason_symbol, bool kill);
 void process_link(Process *a, Value b_pid); /* b dead: a gets the exit signal noproc */

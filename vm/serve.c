@@ -10,6 +10,7 @@
 #include "vm/crash_report.h"
 #include "vm/interp_internal.h"
 #include "vm/limits.h"
+#include "vm/stack.h"
 #include "vm/string.h"
 #include "vm/tracing.h"
 
@@ -117,15 +118,27 @@ static Step plain_start(Process *p, Message *m) {
 
 /* ---- actors ---- */
 
+/* An actor's method, found: its activation is the first on the stack, and mostly there is room for it. */
+static Step actor_method(Process *p, const Function *fn) {
+    const Message *m = p->serving;
+    Value *window = stack_base_window(p, fn), copied[MAX_ARGS + 1];
+    Value *to = window ? window : copied;
+    to[0] = p->self_ref;
+    for (unsigned i = 0; i < m->argc; i++) to[i + 1] = m->values[i];
+    if (!window) return enter(p, fn, copied, m->argc, 0);
+    (void)stack_init_frame(p, window, fn, m->argc, FRAME_BASE);
+    return STEP_NEXT;
+}
+
 static Step dispatch_message(Process *p, unsigned mode) {
     Value window[MAX_ARGS + 1];
     Message *m = p->serving;
-    window[0] = p->role == PROC_ACTOR ? p->self_ref : m->receiver;
-    memcpy(window + 1, m->values, m->argc * sizeof *window);
     if (p->role == PROC_ACTOR) { /* what the send would come to, since it is there already */
         const Method *found = selector_lookup(p, m->selector, object_class(p->self_ref));
-        if (found && found->fn->param_count == m->argc) return enter(p, found->fn, window, m->argc, mode);
+        if (found && found->fn->param_count == m->argc) return actor_method(p, found->fn);
     }
+    window[0] = p->role == PROC_ACTOR ? p->self_ref : m->receiver;
+    memcpy(window + 1, m->values, m->argc * sizeof *window);
     return send_values(p, m->selector, window, m->argc, mode);
 }
 

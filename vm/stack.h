@@ -46,6 +46,14 @@ static inline Frame *stack_init_frame(Process *p, Value *window, const Function 
     return f;
 }
 
+/* Where receiver and arguments of the first activation go if the first segment is there and has room;
+ * stack_init_frame then completes it. NULL: stack_push. */
+static inline Value *stack_base_window(Process *p, const Function *fn) {
+    StackSegment *s = p->segments;
+    if (p->frame || !s || s->older || s->words + FRAME_WORDS + fn->register_count > s->end) return NULL;
+    return s->words + FRAME_WORDS;
+}
+
 /* The interpreter's call: `window` is the outgoing window of the running frame (receiver or closure, then
  * argc arguments). Flags are FRAME_NEW_SEGMENT or 0, the caller of this adds its own. NULL: limit,
  * resource_error pending. MAY_GC only when it is. */

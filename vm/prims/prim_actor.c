@@ -150,8 +150,9 @@ PRIM(prim_actor_end_self) {
 PRIM(prim_actor_ended) {
     (void)count;
     Value pid = pid_of(p, args[0]);
-    if (pid != V_NIL && pid != p->pid) return process_await_end(p, pid, 5000000);
     *result = V_TRUE;
+    if (pid != V_NIL && pid != p->pid && !process_has_ended(p->vm, pid))
+        return process_await_end(p, pid, 5000000);
     return PRIM_OK;
 }
 
