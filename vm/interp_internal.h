@@ -31,7 +31,7 @@ enum {
     SEND_SELF = 1,    /* in this process whatever the receiver's class, if the receiver is the running self */
     SEND_TAIL = 2,    /* the present frame ends with it */
     SEND_RESUME = 4,  /* its answer is not simply for register a of the waiting instruction: see deliver */
-    SEND_TIMEOUT = 8, /* p->send.timeout_us limits a call to another process */
+    SEND_TIMEOUT = 8, /* p->send->timeout_us limits a call to another process */
     SEND_OWN = 16     /* written as a send to self */
 };
 
