@@ -131,7 +131,7 @@ static PrimStatus destruct_key(Process *p, Value dict, Value key, Value *out) {
     *out = dict_get(p->vm, dict, key);
     if (*out != V_HOLE) return PRIM_OK;
     *out = V_NIL;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     text_append_cstring(&t, "key not found: ");
     print_value(p->vm, &t, key, PRINT_STRING, V_EMPTY_LIST);
     PrimStatus status =

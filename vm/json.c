@@ -343,7 +343,7 @@ JsonOutcome json_write(BtVm *vm, Text *t, Value v, bool pretty) {
     Writer w = {.vm = vm, .t = t, .pretty = pretty};
     JsonOutcome outcome = write_value(&w, v);
     bool foreign = false;
-    while (outcome == JSON_WRITTEN && w.depth) {
+    while (outcome == JSON_WRITTEN && w.depth && !t->failed) {
         Value element;
         if (next_element(&w, &element, &foreign))
             outcome = write_value(&w, element);
@@ -354,5 +354,6 @@ JsonOutcome json_write(BtVm *vm, Text *t, Value v, bool pretty) {
     }
     while (w.depth) mem_free(w.levels[--w.depth].entries);
     mem_free(w.levels);
+    if (outcome == JSON_NO_MEMORY) t->failed = true;
     return t->failed ? JSON_NO_MEMORY : outcome;
 }

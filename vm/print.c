@@ -35,6 +35,8 @@ typedef struct {
     size_t collected_count, collected_capacity;
     bool met_custom; /* one was printed structurally */
     bool failed;
+    size_t steps,
+        most_steps; /* most: 0 = none. Every step is a byte at least of what is printed in the end */
 } Printer;
 
 /* --- what is custom
@@ -59,7 +61,10 @@ static void emit(Printer *pr, const char *text) {
     if (pr->t) text_append_cstring(pr->t, text);
 }
 
-static bool printer_stopped(Printer *pr) { return pr->failed || (pr->t && pr->t->failed); }
+static bool printer_stopped(Printer *pr) {
+    if (pr->most_steps && pr->steps >= pr->most_steps) pr->failed = true;
+    return pr->failed || (pr->t && pr->t->failed);
+}
 
 static size_t room_left(Printer *pr) {
     if (pr->depth == 0 || !pr->t) return SIZE_MAX;
@@ -380,7 +385,7 @@ static void step(Printer *pr) {
 
 static void run(Printer *pr, Value v, PrintStyle style) {
     print_any(pr, v, style, false);
-    while (pr->count > 0 && !printer_stopped(pr)) step(pr);
+    for (; pr->count > 0 && !printer_stopped(pr); pr->steps++) step(pr);
     while (pr->count > 0) pop(pr);
     mem_free(pr->frames);
     if (pr->failed && pr->t) pr->t->failed = true;
@@ -392,7 +397,8 @@ void print_value(BtVm *vm, Text *t, Value v, PrintStyle style, Value customs) {
 }
 
 PrimStatus print_collect_customs(Process *p, Value v, PrintStyle style, Value *out) {
-    Printer pr = {.vm = p->vm};
+    Text limit = text_for(p);
+    Printer pr = {.vm = p->vm, .most_steps = limit.most ? limit.most : STRING_MAX_BYTES};
     RootSpan span;
     run(&pr, v, style);
     roots_push(p, &span, pr.collected, pr.collected_count);
@@ -418,7 +424,7 @@ static void charge_text(Process *p, Value v, const Text *t) {
 }
 
 PrimStatus value_print_plain(Process *p, Value v, Value *out) {
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     Printer pr = {.vm = p->vm, .t = &t, .customs = V_EMPTY_LIST};
     run(&pr, v, PRINT_STRING);
     charge_text(p, v, &t);
@@ -428,7 +434,7 @@ PrimStatus value_print_plain(Process *p, Value v, Value *out) {
 }
 
 PrimStatus value_render(Process *p, Value v, PrintStyle style, Value customs, Value *out) {
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     print_value(p->vm, &t, v, style, customs);
     charge_text(p, v, &t);
     return text_to_string(p, &t, out);

@@ -11,10 +11,16 @@ void text_free(Text *t) {
     *t = TEXT_INIT;
 }
 
+Text text_for(const Process *p) {
+    size_t words = p->heap.limit_words;
+    return (Text){.most = words && words < STRING_MAX_BYTES / sizeof(Value) ? words * sizeof(Value) : 0};
+}
+
 bool text_reserve(Text *t, size_t more) {
     if (t->failed) return false;
     if (more <= t->capacity - t->length) return true;
-    if (more > STRING_MAX_BYTES || t->length > STRING_MAX_BYTES) {
+    size_t most = t->most ? t->most : STRING_MAX_BYTES;
+    if (more > most || t->length > most - (t->most ? more : 0)) {
         t->failed = true;
         return false;
     }
@@ -69,8 +75,11 @@ void text_truncate(Text *t, size_t length) {
 }
 
 PrimStatus text_to_string(Process *p, Text *t, Value *out) {
-    PrimStatus status = t->failed ? error_resource(p, "The text does not fit in memory.")
-                                  : string_new(p, t->bytes, t->length, out);
+    PrimStatus status = t->failed
+                            ? error_resource(p, t->most ? "The text would be larger than the heap of this "
+                                                          "process may be"
+                                                        : "The text does not fit in memory.")
+                            : string_new(p, t->bytes, t->length, out);
     text_free(t);
     return status;
 }

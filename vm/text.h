@@ -11,9 +11,12 @@ typedef struct Text {
     char *bytes;
     size_t length, capacity;
     bool failed;
+    size_t most; /* bytes that it may have; 0: as many as a String */
 } Text;
 
-#define TEXT_INIT ((Text){NULL, 0, 0, false})
+#define TEXT_INIT ((Text){NULL, 0, 0, false, 0})
+/* One for a String of this process: it never gets larger than the process's heap may be. */
+Text text_for(const Process *p);
 void text_free(Text *t);
 void text_append(Text *t, const char *bytes, size_t length);
 void text_append_cstring(Text *t, const char *cstring);

@@ -209,6 +209,10 @@ START_TEST(memory) {
         "l := #(). [true] whileTrue: [l := l addFirst: (\"abcdefgh\" repeat: 1000)]",
         "d := #{}. i := 0. [true] whileTrue: [d := d at: i put: (\"abcdefgh\" repeat: 20). i := i + 1]",
         "n := 3. [true] whileTrue: [n := n * n]",
+        "s := \"abcdefgh\" repeat: 100000. s replaceAll: \"a\" with: s",
+        "s := \"abcdefgh\" repeat: 100000. (s split: \"a\") join: s",
+        "x := #(1). 40 timesRepeat: [x := #(x, x)]. x printString",
+        "x := #(1). 40 timesRepeat: [x := #(x, x)]. Json generate: x",
         "(\"abcdefgh\" repeat: 100000000) size"};
     open_vm((bt_config){.heap_limit_bytes = 20 << 20, .deadline_ms = 60000});
     for (size_t i = 0; i < sizeof HOGS / sizeof *HOGS; i++) fails(HOGS[i], "resource_error", "");

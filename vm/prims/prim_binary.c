@@ -66,7 +66,7 @@ bool iolist_append(Text *t, Value x, IolistNumbers numbers) {
 
 PRIM(prim_binary_from_bytes) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     Value at = args[1];
     while (value_is_kind(at, KIND_CONS) && append_number(&t, CONS_HEAD(at), IOLIST_BYTES)) at = CONS_TAIL(at);
     if (at == V_EMPTY_LIST) return text_to_string(p, &t, result);
@@ -76,7 +76,7 @@ PRIM(prim_binary_from_bytes) {
 
 PRIM(prim_binary_from_iolist) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     if ((list_is(args[1]) || value_is_bytes(args[1])) &&
         (iolist_append(&t, args[1], IOLIST_BYTES) || t.failed)) {
         return text_to_string(p, &t, result);
@@ -210,7 +210,7 @@ PRIM(prim_binary_as_hex) {
 PRIM(prim_binary_from_hex) {
     (void)count;
     if (!value_is_bytes(args[1])) return prim_type_error(p, args[0], "fromHex:", "Expected a String");
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     size_t length;
     const char *bytes = string_bytes(args[1], &length);
     bool ok = length % 2 == 0;
@@ -282,7 +282,7 @@ PRIM(prim_binary_from_base64) {
     if (!value_is_bytes(args[1])) {
         return prim_type_error(p, args[0], url ? "fromBase64Url:" : "fromBase64:", "Expected a String");
     }
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     size_t length;
     const char *bytes = string_bytes(args[1], &length);
     if (decode_base64(&t, bytes, length, url)) return text_to_string(p, &t, result);
@@ -296,7 +296,7 @@ PRIM(prim_binary_from_base64) {
 
 PRIM(prim_binary_serialize) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     if (wire_write(p->vm, &t, args[1]) || t.failed) return text_to_string(p, &t, result);
     text_free(&t);
     return prim_type_error(
@@ -306,7 +306,7 @@ PRIM(prim_binary_serialize) {
 /* The Tuple {value, bytes used}. */
 PRIM(prim_binary_deserialize) {
     (void)count;
-    Text copy = TEXT_INIT;
+    Text copy = text_for(p);
     size_t length, used;
     PrimStatus status = PRIM_FAIL;
     if (value_is_bytes(args[1])) {

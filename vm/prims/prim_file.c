@@ -89,7 +89,7 @@ PRIM(prim_file_read) {
     int fd = open_regular(path, O_RDONLY);
     mem_free(path);
     if (fd < 0) return answer_errno(p, result);
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     bool read_all = read_to_end(fd, &t);
     int code = errno;
     close(fd);
@@ -289,7 +289,7 @@ PRIM(prim_handle_read) {
     int fd = open_fd(args[0]);
     int64_t wanted = value_is_int(args[1]) ? value_to_int(args[1]) : -1;
     if (fd < 0) return answer_symbol(p, "io_error", result);
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     bool fine = true;
     if (wanted < 0) fine = read_to_end(fd, &t);
     while (fine && wanted > 0) {

@@ -15,7 +15,7 @@ PRIM(prim_json_parse) {
 /* The text, or nil if there is something in it that has to be converted first. */
 PRIM(prim_json_write) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     JsonOutcome outcome = json_write(p->vm, &t, args[1], args[2] == V_TRUE);
     (void)process_charge(p, (uint32_t)(t.length / 64));
     if (outcome != JSON_FOREIGN) return text_to_string(p, &t, result);

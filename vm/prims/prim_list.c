@@ -171,7 +171,7 @@ PRIM(prim_list_seek) {
 
 PRIM(prim_list_join) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     if (iolist_append(&t, args[0], IOLIST_BYTES) || t.failed) return text_to_string(p, &t, result);
     text_free(&t);
     return prim_raise(p, ERR_argument_error, args[0], "join", "Elements must be Strings");
@@ -179,7 +179,7 @@ PRIM(prim_list_join) {
 
 PRIM(prim_list_join_with) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     bool ok = true;
     for (Value list = args[0]; ok && list != V_EMPTY_LIST; list = CONS_TAIL(list)) {
         if (list != args[0]) ok = iolist_append(&t, args[1], IOLIST_BYTES);

@@ -153,7 +153,7 @@ PRIM(prim_regex_replace) {
     if (!subject_open(p, args, &scan)) return PRIM_RAISE;
     size_t length, from = 0;
     const char *replacement = string_bytes(args[3], &length);
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     RegexStep step;
     while ((step = regex_scan_next(&scan)) == REGEX_MATCH) {
         text_append(&t, scan.bytes + from, scan.offsets[0] - from);

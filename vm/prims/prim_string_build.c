@@ -20,7 +20,7 @@ PRIM(prim_string_from_code_point) {
 
 PRIM(prim_string_from_code_points) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     Value at = args[1];
     for (; value_is_kind(at, KIND_CONS); at = CONS_TAIL(at)) {
         Value c = CONS_HEAD(at);
@@ -34,7 +34,7 @@ PRIM(prim_string_from_code_points) {
 
 PRIM(prim_string_with_all) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     Value at = args[1];
     for (; value_is_kind(at, KIND_CONS) && value_is_bytes(CONS_HEAD(at)); at = CONS_TAIL(at)) {
         size_t length;
@@ -49,7 +49,7 @@ PRIM(prim_string_with_all) {
 /* Bytes if they are UTF-8, else the numbers are read as code points. */
 PRIM(prim_string_from_iolist) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     if (value_is_string(args[1])) return *result = args[1], PRIM_OK;
     bool list = args[1] == V_EMPTY_LIST || value_is_kind(args[1], KIND_CONS) || value_is_bytes(args[1]);
     if (!list)
@@ -69,7 +69,7 @@ PRIM(prim_string_from_iolist) {
 /* What String>>collect: makes of the List of answers. */
 PRIM(prim_string_collected) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     if (iolist_append(&t, args[1], IOLIST_BYTES) || t.failed) return text_to_string(p, &t, result);
     text_free(&t);
     return prim_raise(p, ERR_argument_error, args[0], "collect:", "The block must answer Strings");
@@ -89,7 +89,7 @@ PRIM(prim_string_as_atom) { return (void)count, string_to_symbol(p, args[0], res
 
 PRIM(prim_string_as_integer) {
     (void)count;
-    Text copy = TEXT_INIT;
+    Text copy = text_for(p);
     size_t length;
     const char *bytes = string_stable_bytes(args[0], &length, &copy);
     PrimStatus status = bytes ? number_parse_integer(p, bytes, length, result) : error_resource(p, NULL);
@@ -132,7 +132,7 @@ static PrimStatus map_simple(Process *p, Value *args, UnicodeCase to, Value *res
 static PrimStatus map_case(Process *p, Value *args, UnicodeCase to, Value *result) {
     charge_bytes(p, string_length(args[0]));
     if (string_is_simple(args[0])) return map_simple(p, args, to, result);
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     size_t length;
     const char *bytes = string_bytes(args[0], &length);
     unicode_map_text(&t, bytes, length, to);
@@ -144,7 +144,7 @@ PRIM(prim_string_lowercase) { return (void)count, map_case(p, args, UNICODE_TO_L
 
 PRIM(prim_string_capitalize) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     size_t length, first = string_length(args[0]) ? string_next_cluster(args[0], 0) : 0;
     const char *bytes = string_bytes(args[0], &length);
     unicode_map_text(&t, bytes, first, UNICODE_TO_UPPER);
@@ -230,7 +230,7 @@ static PrimStatus replace(Process *p, Value *args, const char *selector, bool al
     const char *bytes = string_bytes(args[0], &length), *old = string_bytes(args[1], &old_length),
                *new = string_bytes(args[2], &new_length);
     if (old_length == 0) return error_argument(p, args[0], prim_selector(p, selector), NULL);
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     const char *found;
     while ((found = memmem(bytes + from, length - from, old, old_length))) {
         text_append(&t, bytes + from, (size_t)(found - bytes) - from);
@@ -260,7 +260,7 @@ static bool is_unreserved(char c) {
 
 PRIM(prim_string_url_encoded) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     size_t length;
     const char *bytes = string_bytes(args[0], &length);
     for (size_t i = 0; i < length; i++) {
@@ -276,7 +276,7 @@ PRIM(prim_string_url_encoded) {
 /* An escape that the text cuts off stays as it is. */
 PRIM(prim_string_url_decoded) {
     (void)count;
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     size_t length;
     const char *bytes = string_bytes(args[0], &length);
     bool ok = true;

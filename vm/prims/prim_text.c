@@ -11,7 +11,7 @@ PrimStatus prim_empty(Process *p, Value receiver, const char *selector, const ch
 }
 
 void prim_hint_with(Process *p, char *hint, size_t size, const char *text, Value value) {
-    Text t = TEXT_INIT;
+    Text t = text_for(p);
     text_append_cstring(&t, text);
     print_value(p->vm, &t, value, PRINT_STRING, V_EMPTY_LIST);
     if (t.failed) {
