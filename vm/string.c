@@ -81,8 +81,13 @@ static unsigned scan_flags(const char *bytes, size_t length) {
     return STRING_UTF8_KNOWN | (utf8_is_valid(bytes, length, NULL) ? STRING_UTF8_VALID : 0u);
 }
 
+/* The number of bytes and the flags. */
+static uint64_t *length_word(Value v) {
+    return object_words(v) + (object_kind(v) == KIND_STRING ? INLINE_LENGTH : REF_LENGTH);
+}
+
 unsigned string_flags(Value v) {
-    uint64_t *word = object_words(v) + (object_kind(v) == KIND_STRING ? INLINE_LENGTH : REF_LENGTH);
+    uint64_t *word = length_word(v);
     if (*word & STRING_UTF8_KNOWN) return (unsigned)(*word & 0xff);
     size_t length;
     const char *bytes = string_bytes(v, &length);
@@ -279,27 +284,35 @@ static bool append_in_place(Process *p, const Value *parts, size_t count, size_t
 /* Room behind a string that was made by appending: the next appends go there. */
 static size_t slack_for(size_t total) { return total / 2 + 32; }
 
-static PrimStatus concat_long(Process *p, const Value *parts, size_t count, size_t total, Value *out) {
+/* simple: the flags if they are known to be those of plain text, else 0. */
+static PrimStatus concat_long(Process *p, const Value *parts, size_t count, size_t total, unsigned simple,
+                              Value *out) {
     if (!heap_reserve_offheap(p, REF_WORDS, total / 8)) return PRIM_RAISE;
     if (append_in_place(p, parts, count, total, out)) return PRIM_OK;
     StringBuffer *buffer = buffer_new(total + slack_for(total), total);
     if (!buffer) buffer = buffer_new(total, total);
     if (!buffer) return error_resource(p, "There is no memory for the bytes of a string.");
     copy_parts(buffer->bytes, parts, count);
-    *out = build_ref(p, buffer, 0, total, scan_flags(buffer->bytes, total), buffer->capacity);
+    if (!simple) simple = scan_flags(buffer->bytes, total);
+    *out = build_ref(p, buffer, 0, total, simple, buffer->capacity);
     return PRIM_OK;
 }
 
 PrimStatus string_concat_many(Process *p, const Value *parts, size_t count, Value *out) {
     size_t total = 0;
+    unsigned simple = STRING_SIMPLE | STRING_UTF8_KNOWN | STRING_UTF8_VALID;
     for (size_t i = 0; i < count; i++) {
-        total += string_length(parts[i]);
+        uint64_t word = *length_word(parts[i]);
+        total += word >> 8;
+        simple &= (unsigned)word;
         if (total > STRING_MAX_BYTES) return too_long(p);
     }
-    if (total > STRING_INLINE_MAX) return concat_long(p, parts, count, total, out);
+    if (!(simple & STRING_SIMPLE)) simple = 0; /* plain text behind plain text is plain: no scan */
+    if (total > STRING_INLINE_MAX) return concat_long(p, parts, count, total, simple, out);
     if (!heap_reserve(p, string_inline_words(total))) return PRIM_RAISE;
     Value joined = build_inline_blank(p, total); /* out may be one of the parts */
     copy_parts((char *)(object_words(joined) + INLINE_BYTES), parts, count);
+    object_words(joined)[INLINE_LENGTH] |= simple;
     string_seal(joined);
     *out = joined;
     return PRIM_OK;

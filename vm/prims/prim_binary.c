@@ -39,14 +39,22 @@ static bool stack_push_list(ListStack *s, Value list) {
     return true;
 }
 
+static void append_bytes(Text *t, Value x) {
+    size_t length;
+    const char *bytes = string_bytes(x, &length);
+    text_append(t, bytes, length);
+}
+
 bool iolist_append(Text *t, Value x, IolistNumbers numbers) {
+    if (value_is_bytes(x)) { /* the most common: no list to walk */
+        append_bytes(t, x);
+        return !t->failed;
+    }
     ListStack s = {NULL, 0, 0};
     bool ok = true;
     for (;;) {
         if (value_is_bytes(x)) {
-            size_t length;
-            const char *bytes = string_bytes(x, &length);
-            text_append(t, bytes, length);
+            append_bytes(t, x);
         } else if (value_is_kind(x, KIND_CONS)) {
             if (!stack_push_list(&s, x)) t->failed = true;
         } else if (x != V_EMPTY_LIST) {
