@@ -360,8 +360,7 @@ static void bind_index(Verify *v, const IrStmt *s) {
     LocalState *l = &v->locals[s->index_local];
     const IrLocal *local = &v->fn->locals[s->index_local];
     if (local->mode != LOCAL_REGISTER)
-        finding(v, VERIFY_LocalRebindModeMismatch, s,
-                "the index of a loop does not live in a register");
+        finding(v, VERIFY_LocalRebindModeMismatch, s, "the index of a loop does not live in a register");
     if (local->family != FAMILY_LOCAL)
         finding(v, VERIFY_UncarriedFamily, s, "the index of a loop is no ordinary local");
     if (l->current != UNBOUND) {

@@ -414,7 +414,8 @@ NOINLINE Step send_described(Process *p, unsigned mode) {
     const Frame *f = p->frame;
     if (f && instr_op(f->pc[-1]) == OP_PRIM) f = f->caller; /* the primitive had a frame of its own */
     if (f && f->fn->class_side && value_is_class(window[0]) && frame_self(f) == window[0]) mode |= SEND_SELF;
-    return dispatch(p, NULL, p->send->selector, window, argc, mode | (p->send->has_timeout ? SEND_TIMEOUT : 0));
+    return dispatch(p, NULL, p->send->selector, window, argc,
+                    mode | (p->send->has_timeout ? SEND_TIMEOUT : 0));
 }
 
 NOINLINE Step send_operator(Process *p, WellKnownSymbol selector, Value receiver, Value argument,

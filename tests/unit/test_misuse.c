@@ -27,6 +27,15 @@ START_TEST(nothing_for_a_vm) {
     ck_assert_int_eq(bt_vm_define_class(vm, "A", NULL, 1), BT_MISUSE);
     static const bt_method NONE = {NULL, NULL, NULL};
     ck_assert_int_eq(bt_vm_define_class(vm, "A", &NONE, 1), BT_MISUSE);
+    const bt_class_definition nothing = {.size = sizeof nothing};
+    ck_assert_int_eq(bt_vm_define(NULL, &nothing), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, &nothing), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_poll_fd(NULL), -1);
+    ck_assert_int_eq(bt_vm_poll(NULL, 0, 0), BT_MISUSE);
+    ck_assert_int_eq(bt_eval_async(NULL, "1", 1, NULL, NULL, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(NULL, NULL, "a", NULL, 0, NULL, NULL, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(vm, NULL, "a", NULL, 0, NULL, NULL, NULL), BT_MISUSE);
     ck_assert_int_eq(bt_vm_class_responds(NULL, "A", "a"), 0);
     ck_assert_int_eq(bt_vm_class_responds(vm, NULL, "a"), 0);
     ck_assert_int_eq(bt_vm_class_responds(vm, "Object", NULL), 0);

@@ -84,8 +84,8 @@ PRIM(prim_object_perform_timeout) {
     PrimStatus status = perform_list(p, args[0], args[1], args[2]);
     if (status == PRIM_SEND)
         p->send->timeout_us = limit == SYMBOL(infinity)                ? -1
-                             : value_to_int(limit) > INT64_MAX / 2000 ? -1
-                                                                      : value_to_int(limit) * 1000;
+                              : value_to_int(limit) > INT64_MAX / 2000 ? -1
+                                                                       : value_to_int(limit) * 1000;
     if (status == PRIM_SEND) p->send->has_timeout = true;
     return status;
 }
