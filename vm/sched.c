@@ -18,6 +18,9 @@
  * for each submission (thrashing). A scheduler whose thread has not been started counts as parked; waking it
  * starts it.
  *
+ * A process in `next` is not published yet: its thread is running a slice and will run it, or submit it as
+ * above, when the slice ends (sched_run.c).
+ *
  * A parked thread sleeps until the exact deadline of its next timer. An idle VM uses no processor. */
 #include <errno.h>
 #include <limits.h>

@@ -214,6 +214,8 @@ int32_t sched_slice(Scheduler *s);
 void sched_run_slice(Scheduler *s, Process *p);
 /* Before others run in the midst of p's slice: whoever stands behind it waits like anyone else. */
 void sched_suspend_slice(Scheduler *s);
+/* Puts the process in `next` where others find it: before something that may keep this thread for long. */
+void sched_publish_next(Scheduler *s);
 static inline bool sched_is_stopping(BtVm *vm) {
     /* relaxed: seen in time; nothing is read on the strength of it */
     return atomic_load_explicit(&vm->schedulers->halted, memory_order_relaxed) ||

@@ -156,6 +156,10 @@ void sched_suspend_slice(Scheduler *s) {
     if (s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_LAST);
 }
 
+void sched_publish_next(Scheduler *s) {
+    if (s && s->next) sched_enqueue(s->vm, s, take(&s->next), QUEUE_WOKEN);
+}
+
 void sched_run_slice(Scheduler *s, Process *p) {
     int32_t left = sched_slice(s);
     s->tick++;

@@ -310,6 +310,7 @@ PrimStatus host_invoke(Process *p, void *method, Value *arguments, Value *result
     const HostMethod *m = method;
     bt_call call = {.vm = m->vm, .p = p, .arguments = arguments};
     Process *outer = sched_host_enter(p);
+    sched_publish_next(p->scheduler);
     m->function(&call, m->context);
     sched_host_leave(p, outer);
     return settle(&call, result);
