@@ -83,6 +83,28 @@ is_silent() {
     compiles cc "$source_dir/tests/library/silent.c" "$work/silent" -std=c17 -Wall -Wextra -Werror || return 1
     "$work/silent" > "$work/silent.out" 2>&1 < /dev/null && [ ! -s "$work/silent.out" ] || { cat "$work/silent.out"; return 1; }
 }
+# Two connections at once: who waits holds up nobody else.
+server_answers() {
+    local port line
+    PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --exists beamtalk libuv || return 1
+    # shellcheck disable=SC2046
+    cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror "$source_dir/examples/embed/server/server.c" \
+        $(PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs beamtalk libuv) -o "$work/server" || return 1
+    timeout 60 "$work/server" > "$work/server.out" 2>&1 &
+    for _ in $(seq 100); do grep -q port "$work/server.out" && break; sleep 0.1; done
+    port=$(grep -oE '[0-9]+' "$work/server.out") || return 1
+    exec 3<> "/dev/tcp/127.0.0.1/$port" 4<> "/dev/tcp/127.0.0.1/$port" || return 1
+    printf 'wait 1500\n' >&3
+    printf 'put a 17\nget a\nget b\nfoo\n' >&4
+    for _ in 1 2 3 4; do IFS= read -t 10 -r line <&4 && echo "$line"; done > "$work/answers"
+    ! IFS= read -t 0.1 -r line <&3 || return 1
+    IFS= read -t 10 -r line <&3 && echo "$line" >> "$work/answers"
+    printf 'wait 9000\n' >&3
+    printf 'stop\n' >&4
+    wait $! || return 1
+    exec 3>&- 4>&-
+    printf 'ok\n17\nnothing\nerror: unknown command: foo\nwaited\n' | diff - "$work/answers"
+}
 is_cpp_safe() {
     printf '#include "beamtalk.h"\nint main() { bt_vm *vm = bt_vm_new(nullptr); bt_vm_free(vm); return vm ? 0 : 1; }\n' > "$work/a.cpp"
     compiles c++ "$work/a.cpp" "$work/a" -std=c++17 -Wall -Wextra -Werror && "$work/a"
@@ -120,6 +142,7 @@ check "a host of plugins contains each as its README says" answers_as_its_readme
 check "a C program with pkg-config --static" links_statically
 check "an image from memory" loads_images
 check "no output that nobody asked for" is_silent
+check "a libuv server on an ephemeral port hands requests to actors" server_answers
 check "a C++ program" is_cpp_safe
 check "a CMake project" is_found_by_cmake
 check "programs of docs/embedding.md are found" extract_programs

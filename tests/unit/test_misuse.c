@@ -49,6 +49,34 @@ START_TEST(nothing_for_a_vm) {
 }
 END_TEST
 
+static void never(void *context, bt_result *result) {
+    (void)context, (void)result;
+    ck_abort_msg("called back for what was refused");
+}
+
+START_TEST(nothing_to_begin) {
+    bt_value *one = bt_integer(vm, 1);
+    const bt_class_definition nameless = {.size = sizeof nameless},
+                              empty = {.size = sizeof empty, .name = "A", .blocking_count = 1};
+    ck_assert_int_eq(bt_eval_async(NULL, "1", 1, NULL, never, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_eval_async(session, NULL, 1, NULL, never, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_eval_async(session, "1", 1, NULL, NULL, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(NULL, one, "abs", NULL, 0, NULL, never, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(vm, NULL, "abs", NULL, 0, NULL, never, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(vm, one, NULL, NULL, 0, NULL, never, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(vm, one, "+", NULL, 1, NULL, never, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_send_async(vm, one, "abs", NULL, 0, NULL, NULL, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_poll(NULL, 0, 0), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_poll(vm, 0, -1), BT_OK); /* a budget that is none: the usual one */
+    ck_assert_int_eq(bt_vm_poll_fd(NULL), -1);
+    ck_assert_int_eq(bt_vm_define(NULL, &empty), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, NULL), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, &nameless), BT_MISUSE);
+    ck_assert_int_eq(bt_vm_define(vm, &empty), BT_MISUSE);
+    bt_value_release(one);
+}
+END_TEST
+
 START_TEST(nothing_to_load) {
     static const bt_source NAMELESS = {NULL, "1", 1}, TEXTLESS = {"a", NULL, 1};
     ck_assert_int_eq(bt_vm_load(NULL, &NAMELESS, 1, NULL, &r), BT_MISUSE);
@@ -265,10 +293,11 @@ START_TEST(a_value_of_another_vm_is_refused) {
 END_TEST
 
 int main(void) {
-    const TTest *const tests[] = {
-        nothing_for_a_vm,      nothing_to_load,      nothing_to_evaluate,
-        nothing_for_a_session, nothing_for_a_result, nothing_for_a_value,
-        nothing_to_make,       nothing_for_a_call,   a_value_of_another_vm_is_refused};
+    const TTest *const tests[] = {nothing_for_a_vm,      nothing_to_begin,
+                                  nothing_to_load,       nothing_to_evaluate,
+                                  nothing_for_a_session, nothing_for_a_result,
+                                  nothing_for_a_value,   nothing_to_make,
+                                  nothing_for_a_call,    a_value_of_another_vm_is_refused};
     Suite *s = suite_create("misuse");
     suite_case(s, "misuse", setup, teardown, 120, tests, COUNT_OF(tests));
     return suite_run(s);
