@@ -90,7 +90,7 @@ run_tests() {
     one "release matrix of constructs" "$cd_root/build/test_property" --matrix
     one "release programs, three callers" "$cd_root/build/test_property" --count 500 --callers 3 --schedule 7
     if [ $long = 1 ]; then
-        one "release 120,000 programs" "$cd_root/build/test_property" --count 120000 --table
+        one "release 125,000 programs" "$cd_root/build/test_property" --count 125000 --table
         one "release 20,000 programs, three callers" "$cd_root/build/test_property" --count 20000 --seed 2 --callers 3
         one "release planted faults" bash "$cd_root/tests/property/faults.sh" "$scratch"
     fi
