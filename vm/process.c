@@ -359,7 +359,7 @@ void process_end(Scheduler *s, Process *p) {
     wait_close(p);
     if (l->completion) {
         Reply killed = {.kind = REPLY_DEAD, .value = l->exit_reason};
-        l->completion->broken_limit = limits_broken(p);
+        l->completion->broken_limit = (uint8_t)limits_broken(p);
         complete(vm, l->completion, killed);
     }
     if (p->serving) refuse(p, s, p->serving);
