@@ -327,7 +327,7 @@ START_TEST(test_immediate_floats) {
         if (i % 3 == 2) d = nextafter(d, 0);
         if (i % 6 >= 3) d = -d;
         if (isinf(d)) continue;
-        Value v;
+        Value v = V_NIL;
         bool immediate = fabs(d) >= ldexp(1, -127) && fabs(d) < ldexp(1, 129);
         ck_assert_int_eq(flonum_encode(d, &v), immediate);
         if (!immediate) continue;
