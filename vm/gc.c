@@ -5,8 +5,8 @@
 #include "vm/vm.h"
 
 #define NURSERY_FIRST_WORDS 32u
-#define NURSERY_EAGER_WORDS 4096u             /* a process that collects at all gets so much soon */
-#define NURSERY_MAX_WORDS ((size_t)1 << 18)   /* 2 MB: what a core's own cache holds */
+#define NURSERY_EAGER_WORDS 4096u /* a process that collects at all gets so much soon */
+#define NURSERY_MAX_WORDS ((size_t)4 << 20)
 #define OFFHEAP_LEAST_LIMIT ((size_t)1 << 17) /* words: 1 MB */
 #define UNITS_LEAST_LIMIT 16u
 #define COMPACT_ABOVE_WORDS 4096u
