@@ -66,9 +66,8 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
         kind = ran_kind_of(completion);
         *out = (Kept){completion->reply.fragment, completion->reply.value};
         mem_free(completion);
-    } else if (!process_is_alive(vm, pid)) {
-        mem_free(completion);
-    } else { /* the program asked to exit while this process still ran */
+    } else { /* the program asked to exit while this process still ran: it may be at its very end, and
+                complete it */
         completion_abandon(vm, completion);
     }
     return timed_out ? RAN_TIMEOUT : kind;
