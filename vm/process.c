@@ -260,11 +260,15 @@ Process *process_new(BtVm *vm, const SpawnOptions *options) {
 
 bool process_start(Process *fresh, Process *from, Value callable, Value selector, const Value *args,
                    unsigned argc) {
-    Scheduler *s = from ? from->scheduler : NULL;
     Message *m =
-        message_make(fresh->vm, s, MSG_START, from ? from->pid : V_NIL, callable, selector, args, argc);
-    if (!m) return false;
-    return mailbox_send(fresh->vm, s, fresh->pid, m);
+        message_make(fresh->vm, from->scheduler, MSG_START, from->pid, callable, selector, args, argc);
+    return m && mailbox_send(fresh->vm, from->scheduler, fresh->pid, m);
+}
+
+bool process_start_from_host(Process *fresh, Scheduler *s, Value callable, Value selector, const Value *args,
+                             unsigned argc) {
+    Message *m = message_make(fresh->vm, s, MSG_START, V_NIL, callable, selector, args, argc);
+    return m && mailbox_send(fresh->vm, s, fresh->pid, m);
 }
 
 bool process_start_watching(Process *from, Value target, Value callable, Value selector, const Value *args,

@@ -92,20 +92,42 @@ bool sched_work_is_visible(Schedulers *all) {
     return false;
 }
 
-/* Takes a parked or unstarted scheduler out of that state; NULL if there is none. */
-static Scheduler *take_parked(Schedulers *all, uint32_t *was) {
-    for (unsigned i = 0; i < all->count; i++) {
-        Scheduler *s = &all->list[i];
-        *was = atomic_load_explicit(&s->park_word, memory_order_relaxed); /* the CAS decides */
-        if (*was == PARK_RUNNING) continue;
-        /* seq_cst: one winner among wakers and the thread itself */
-        if (!atomic_compare_exchange_strong_explicit(&s->park_word, was, PARK_RUNNING, memory_order_seq_cst,
-                                                     memory_order_relaxed))
-            continue;
-        atomic_fetch_sub_explicit(&all->parked, 1, memory_order_seq_cst); /* pairs with S2 */
-        return s;
-    }
-    return NULL;
+/* Takes s out of a state in which nobody runs it. */
+static bool take_parked(Schedulers *all, Scheduler *s, uint32_t *was) {
+    *was = atomic_load_explicit(&s->park_word, memory_order_relaxed); /* the CAS decides */
+    if (*was == PARK_RUNNING || *was == PARK_LENT) return false;
+    uint32_t now = *was == PARK_LENT_WAITING ? PARK_LENT : PARK_RUNNING;
+    /* seq_cst: one winner among wakers, borrowers and the thread itself */
+    if (!atomic_compare_exchange_strong_explicit(&s->park_word, was, now, memory_order_seq_cst,
+                                                 memory_order_relaxed))
+        return false;
+    atomic_fetch_sub_explicit(&all->parked, 1, memory_order_seq_cst); /* pairs with S2 */
+    return true;
+}
+
+/* After take_parked; it has been counted as a searcher. */
+static void rouse(Scheduler *s, uint32_t was) {
+    if (was == PARK_UNSTARTED)
+        thread_start(s);
+    else if (was == PARK_HOST)
+        poll_fd_signal(s->vm->poll);
+    else
+        futex_wake(&s->park_word,
+                   INT_MAX); /* of a lent one both may sleep; its own thread goes on doing so */
+}
+
+void sched_unpark(Schedulers *all, Scheduler *s) {
+    uint32_t was;
+    if (!take_parked(all, s, &was)) return;
+    atomic_fetch_add_explicit(&all->searching, 1, memory_order_seq_cst); /* pairs with S2 */
+    rouse(s, was);
+}
+
+static bool rouse_one(Schedulers *all) {
+    uint32_t was;
+    for (unsigned i = 0; i < all->count; i++)
+        if (take_parked(all, &all->list[i], &was)) return rouse(&all->list[i], was), true;
+    return false;
 }
 
 void sched_wake_one(BtVm *vm) {
@@ -118,19 +140,9 @@ void sched_wake_one(BtVm *vm) {
             !atomic_compare_exchange_strong_explicit(&all->searching, &none, 1, memory_order_seq_cst,
                                                      memory_order_seq_cst))
             return;
-        uint32_t was;
-        Scheduler *s = take_parked(all, &was);
-        if (s) { /* it comes up as the searcher we have counted */
-            if (was == PARK_UNSTARTED)
-                thread_start(s);
-            else if (was == PARK_HOST)
-                poll_fd_signal(vm->poll);
-            else
-                futex_wake(&s->park_word, 1);
-            return;
-        }
+        if (rouse_one(all)) return; /* it comes up as the searcher we have counted */
         atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
-        if (!sched_work_is_visible(all)) return;
+        if (!sched_work_is_visible(all) || sched_is_stopping(vm)) return; /* who stops parks nobody */
     }
 }
 
@@ -275,38 +287,57 @@ static bool is_last_awake(Schedulers *all) {
     return atomic_load_explicit(&all->parked, memory_order_relaxed) + 1 >= all->count; /* relaxed: a hint */
 }
 
+/* When the time is over, or, with `wait`, earlier. */
+static int64_t wakes_at(Scheduler *s, const HostWait *wait) {
+    int64_t deadline = timers_next(&s->timers);
+    return wait && wait->deadline_us < deadline ? wait->deadline_us : deadline;
+}
+
+/* Until a waker has taken s out of `parked` into `running`, or this thread does since it is `due`. Meanwhile
+ * a host thread may borrow s. */
+static void sleep_parked(Scheduler *s, uint32_t parked, uint32_t running, bool due, int64_t deadline) {
+    for (;;) {
+        /* acquire: pairs with take_parked and sched_give_back */
+        uint32_t now = atomic_load_explicit(&s->park_word, memory_order_acquire);
+        if (now == running) { /* and counted us as a searcher */
+            s->searching = true;
+            return;
+        }
+        due = due || (deadline != DEADLINE_NONE && clock_now_us() >= deadline);
+        if (now == parked && due) {
+            /* seq_cst: one winner, as in take_parked */
+            if (!atomic_compare_exchange_strong_explicit(&s->park_word, &now, running, memory_order_seq_cst,
+                                                         memory_order_relaxed))
+                continue;
+            atomic_fetch_sub_explicit(&s->vm->schedulers->parked, 1, memory_order_seq_cst);
+            return;
+        }
+        /* seq_cst: the host thread that leaves sees it, or the futex sees that it has left */
+        if (due) atomic_store_explicit(&s->is_wanted, true, memory_order_seq_cst);
+        futex_wait_until(&s->park_word, now, due ? DEADLINE_NONE : deadline);
+    }
+}
+
 void sched_park(Scheduler *s, const HostWait *wait) {
     Schedulers *all = s->vm->schedulers;
+    uint32_t parked = s->lent_from ? PARK_LENT_WAITING : wait ? PARK_WAITING : PARK_PARKED;
+    uint32_t running = s->lent_from ? PARK_LENT : PARK_RUNNING;
     sched_cool(s);
     stats_show(s);
     if (is_last_awake(all)) io_console_flush(s->vm);
+    int64_t deadline = wakes_at(s, wait);
+    bool searched = s->searching;
+    s->searching = false;
     /* P1 to P3 of the rule. The count goes up first: a waker that sees PARKED takes it down. */
     atomic_fetch_add_explicit(&all->parked, 1, memory_order_seq_cst);
-    atomic_store_explicit(&s->park_word, PARK_PARKED, memory_order_seq_cst);
-    if (s->searching) {
-        s->searching = false;
-        atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
-    }
-    bool more = sched_work_is_visible(all) || sched_is_stopping(s->vm);
-    int64_t deadline = timers_next(&s->timers);
-    if (wait) {
-        /* seq_cst: what ends after this look finds us parked (sched_notify_hosts) */
-        more = more || atomic_load_explicit(&all->ended, memory_order_seq_cst) != wait->ended;
-        if (deadline == DEADLINE_NONE || (wait->deadline_us != DEADLINE_NONE && wait->deadline_us < deadline))
-            deadline = wait->deadline_us;
-    }
-    /* acquire: pairs with the CAS of take_parked */
-    while (!more && atomic_load_explicit(&s->park_word, memory_order_acquire) == PARK_PARKED) {
-        if (deadline != DEADLINE_NONE && clock_now_us() >= deadline) break;
-        futex_wait_until(&s->park_word, PARK_PARKED, deadline);
-    }
-    uint32_t parked = PARK_PARKED;
-    /* seq_cst: either we leave by ourselves, or a waker has taken us out and counted us as a searcher */
-    if (atomic_compare_exchange_strong_explicit(&s->park_word, &parked, PARK_RUNNING, memory_order_seq_cst,
-                                                memory_order_acquire))
-        atomic_fetch_sub_explicit(&all->parked, 1, memory_order_seq_cst);
-    else
-        s->searching = true;
+    atomic_store_explicit(&s->park_word, parked, memory_order_seq_cst); /* from here on it may be lent */
+    if (searched) atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
+    /* seq_cst: what ends after this look finds us parked (sched_notify_hosts) */
+    bool due = sched_work_is_visible(all) || sched_is_stopping(s->vm) ||
+               (wait && atomic_load_explicit(&all->ended, memory_order_seq_cst) != wait->ended);
+    sleep_parked(s, parked, running, due, deadline);
+    /* relaxed: to be woken for nothing does no harm */
+    if (!s->lent_from) atomic_store_explicit(&s->is_wanted, false, memory_order_relaxed);
 }
 
 /* ---- threads ---- */
@@ -347,12 +378,12 @@ static void thread_start(Scheduler *s) {
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_attr_destroy(&attributes);
     }
-    bool first = s->started || all->any_started;
-    all->any_started = first;
+    bool started = s->started;
+    bool any = all->any_started = started || all->any_started;
     pthread_mutex_unlock(&all->start_lock);
-    if (s->started || stopping) return;
+    if (started || stopping) return;
     atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
-    if (!first) vm_fail(s->vm); /* with one thread running we do without the others */
+    if (!any) vm_fail(s->vm); /* with one thread running we do without the others */
 }
 
 /* ---- life of the whole ---- */
@@ -418,10 +449,13 @@ static void stop_threads(Schedulers *all) {
     for (unsigned i = 0; i < all->count; i++) {
         Scheduler *s = &all->list[i];
         /* seq_cst: a thread that parks after this sees `stopping` */
-        if (atomic_exchange_explicit(&s->park_word, PARK_RUNNING, memory_order_seq_cst) == PARK_PARKED)
-            futex_wake(&s->park_word, 1);
-        if (s->started) pthread_join(s->thread, NULL);
+        if (atomic_exchange_explicit(&s->park_word, PARK_RUNNING, memory_order_seq_cst) != PARK_RUNNING)
+            futex_wake(&s->park_word, INT_MAX);
+        pthread_mutex_lock(&all->start_lock);
+        bool started = s->started;
         s->started = false;
+        pthread_mutex_unlock(&all->start_lock);
+        if (started) pthread_join(s->thread, NULL);
     }
 }
 

@@ -58,6 +58,9 @@ Process *process_new(BtVm *vm, const SpawnOptions *options);
  * enqueued at once. */
 bool process_start(Process *fresh, Process *from, Value callable, Value selector, const Value *args,
                    unsigned argc);
+/* The same from the host; s: the scheduler that this thread runs, or NULL. */
+bool process_start_from_host(Process *fresh, Scheduler *s, Value callable, Value selector, const Value *args,
+                             unsigned argc);
 /* The same in a process of its own that watches `target` from before it starts: the first argument is the
  * reference. False: no memory. */
 bool process_start_watching(Process *from, Value target, Value callable, Value selector, const Value *args,
@@ -188,9 +191,15 @@ void sched_stop(BtVm *vm);     /* stops and joins all scheduler threads; process
 void sched_shutdown(BtVm *vm); /* the same, then frees everything */
 /* Starts threads on first use; enqueues p. Any thread. */
 void sched_make_runnable(BtVm *vm, Process *p);
-/* A host thread waits until the process has ended (drives the scheduler itself in seeded mode, if the VM has
- * no threads, and from inside a function of the host). deadline_us < 0: none. True if it ended. */
-bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us);
+/* A scheduler that has nothing to do, for this host thread to run: what is started there and waited for soon
+ * needs no other thread. NULL: none, or this thread runs one already. To be given to sched_wait_for. */
+Scheduler *sched_borrow(BtVm *vm);
+/* NULL is ignored. */
+void sched_give_back(Scheduler *borrowed);
+/* A host thread waits until the process has ended (runs a scheduler itself: the one borrowed, if not NULL,
+ * which is given back; in seeded mode; if the VM has no threads; from inside a function of the host).
+ * deadline_us < 0: none. True if it ended. */
+bool sched_wait_for(BtVm *vm, Scheduler *borrowed, Value pid, int64_t deadline_us);
 /* A thread that runs a scheduler may wait only from inside a function of the host, HOST_DEPTH_MAX waits deep.
  * Before the process that is to be waited for starts; then sched_wait_end. */
 enum { HOST_DEPTH_MAX = 16 };

@@ -1,16 +1,14 @@
 /* Host threads and the schedulers: waiting for a process, and running processes meanwhile.
  *
  * Who waits, and how:
- * - a thread of the host's, in a VM that has threads: sleeps;
- * - a function of the host, on a scheduler's thread: runs that scheduler in place until its process has
- * ended, up to HOST_DEPTH_MAX such waits one inside the other. What ends further down the C stack goes on
- * only when those above it are over, so the process it works for counts as waiting on the one it started: a
- * call back to it is a deadlock, and is reported as one (call.c);
+ * - a thread of the host's runs a scheduler that has nothing to do until its process has ended
+ * (sched_lend.c); if there is none, it sleeps;
+ * - a function of the host, on a thread that runs a scheduler: runs that scheduler in place until its process
+ *   has ended, up to HOST_DEPTH_MAX such waits one inside the other. What ends further down the C stack goes
+ *   on only when those above it are over, so the process it works for counts as waiting on the one it
+ *   started: a call back to it is a deadlock, and is reported as one (call.c);
  * - any thread, in a VM without threads of its own (`driven`): runs the one scheduler if nobody does, else
- *   sleeps until its process has ended or the scheduler is free.
- *
- * A scheduler that no thread runs is PARK_HOST: leaving it follows the rule of parking (sched.c), and the
- * waker that takes it out signals the host's file descriptor. */
+ *   sleeps until its process has ended or the scheduler is free. */
 #include <limits.h>
 #include "vm/io.h"
 #include "vm/poll_fd.h"
@@ -43,23 +41,12 @@ void sched_host_leave(Process *p, Process *outer) { p->scheduler->host_caller = 
 
 /* ---- what ends ---- */
 
-static void unpark(Schedulers *all, Scheduler *s) {
-    uint32_t parked = PARK_PARKED;
-    /* seq_cst: as in take_parked; it comes up as a searcher we have counted */
-    if (!atomic_compare_exchange_strong_explicit(&s->park_word, &parked, PARK_RUNNING, memory_order_seq_cst,
-                                                 memory_order_relaxed))
-        return;
-    atomic_fetch_sub_explicit(&all->parked, 1, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&all->searching, 1, memory_order_seq_cst);
-    futex_wake(&s->park_word, 1);
-}
-
 void sched_notify_hosts(Schedulers *all) {
     /* seq_cst: a driver that parks reads it after it has said so, and we look at park_word after this */
     atomic_fetch_add_explicit(&all->ended, 1, memory_order_seq_cst);
     futex_wake(&all->ended, INT_MAX);
     if (atomic_load_explicit(&all->drivers, memory_order_seq_cst) == 0) return;
-    for (unsigned i = 0; i < all->count; i++) unpark(all, &all->list[i]);
+    for (unsigned i = 0; i < all->count; i++) sched_unpark(all, &all->list[i]);
 }
 
 void vm_request_exit(BtVm *vm, int status) {
@@ -99,18 +86,26 @@ void completion_abandon(BtVm *vm, Completion *c) {
 
 /* ---- running a scheduler until something ends ---- */
 
-static bool drive(Scheduler *s, Value pid, int64_t deadline) {
-    BtVm *vm = s->vm;
-    Schedulers *all = vm->schedulers;
-    bool ended = false;
+static bool has_ended(BtVm *vm, Value pid) {
+    Process *p = value_is_pid(pid) ? process_by_slot(vm, pid_slot(pid)) : NULL;
+    if (!p) return true;
+    uint64_t low = word128_peek(p->link.word).low;
+    return link_generation(low) != pid_generation(pid) || link_state(low) == RUN_FREE;
+}
+
+/* Nobody tells of the end of a process for which nobody sleeps: most end on this very thread. */
+static void park_until_ended(Scheduler *s, Value pid, int64_t deadline) {
+    Schedulers *all = s->vm->schedulers;
     atomic_fetch_add_explicit(&all->drivers, 1, memory_order_seq_cst); /* pairs with sched_notify_hosts */
-    for (;;) {
-        HostWait wait = {atomic_load_explicit(&all->ended, memory_order_seq_cst), deadline};
-        ended = !watch(vm, pid);
-        if (ended || sched_is_stopping(vm) || is_over(deadline)) break;
-        if (!sched_step(s)) sched_park(s, &wait);
-    }
+    HostWait wait = {atomic_load_explicit(&all->ended, memory_order_seq_cst), deadline};
+    if (watch(s->vm, pid)) sched_park(s, &wait);
     atomic_fetch_sub_explicit(&all->drivers, 1, memory_order_relaxed); /* relaxed: too late does no harm */
+}
+
+bool sched_drive(Scheduler *s, Value pid, int64_t deadline) {
+    bool ended = false;
+    while (!(ended = has_ended(s->vm, pid)) && !sched_is_stopping(s->vm) && !is_over(deadline))
+        if (!sched_step(s)) park_until_ended(s, pid, deadline);
     sched_stop_searching(s);
     return ended;
 }
@@ -125,7 +120,7 @@ static bool drive_in_place(Scheduler *s, Value pid, int64_t deadline_us) {
     s->host_caller = NULL;
     s->host_depth++;
     bool ended = vm->schedulers->seeded ? seeded_drive(vm, pid, deadline_us)
-                                        : drive(s, pid, deadline_us < 0 ? DEADLINE_NONE : deadline_us);
+                                        : sched_drive(s, pid, deadline_us < 0 ? DEADLINE_NONE : deadline_us);
     s->host_depth--;
     s->host_caller = caller;
     s->runs_expired = runs_expired;
@@ -133,41 +128,12 @@ static bool drive_in_place(Scheduler *s, Value pid, int64_t deadline_us) {
     return ended;
 }
 
-/* ---- the scheduler of a VM without threads; under host_lock ---- */
+/* ---- a VM without threads ---- */
 
-static Scheduler *host_take(Schedulers *all) {
-    Scheduler *s = &all->list[0];
-    uint32_t was = PARK_HOST;
-    sched_own(s, true);
-    /* seq_cst: as at the end of sched_park */
-    if (atomic_compare_exchange_strong_explicit(&s->park_word, &was, PARK_RUNNING, memory_order_seq_cst,
-                                                memory_order_acquire))
-        atomic_fetch_sub_explicit(&all->parked, 1, memory_order_seq_cst);
-    else
-        s->searching = true;
-    return s;
-}
-
-static void host_leave(Scheduler *s) {
-    Schedulers *all = s->vm->schedulers;
-    sched_cool(s);
-    io_console_flush(s->vm);
-    sched_own(s, false);
-    poll_fd_arm(s->vm->poll, POLL_TIMERS, timers_next(&s->timers));
-    /* P1 to P3 of the rule of parking; instead of sleeping, the host is told */
-    atomic_fetch_add_explicit(&all->parked, 1, memory_order_seq_cst);
-    atomic_store_explicit(&s->park_word, PARK_HOST, memory_order_seq_cst);
-    if (s->searching) {
-        s->searching = false;
-        atomic_fetch_sub_explicit(&all->searching, 1, memory_order_seq_cst);
-    }
-    if (sched_work_is_visible(all)) poll_fd_signal(s->vm->poll);
-}
-
-static void host_unlock(Schedulers *all) {
-    pthread_mutex_unlock(&all->host_lock);
-    /* seq_cst: who waits has said so before it found the lock taken */
-    if (atomic_load_explicit(&all->waiting, memory_order_seq_cst)) sched_notify_hosts(all);
+static bool drive_borrowed(Scheduler *s, Value pid, int64_t deadline) {
+    bool ended = sched_drive(s, pid, deadline);
+    sched_give_back(s);
+    return ended;
 }
 
 static bool wait_or_drive(BtVm *vm, Value pid, int64_t deadline) {
@@ -178,14 +144,11 @@ static bool wait_or_drive(BtVm *vm, Value pid, int64_t deadline) {
         uint32_t seen = atomic_load_explicit(&all->ended, memory_order_seq_cst);
         ended = !watch(vm, pid);
         if (ended || sched_is_stopping(vm) || is_over(deadline)) break;
-        if (pthread_mutex_trylock(&all->host_lock) != 0) {
+        Scheduler *s = sched_borrow_driven(vm);
+        if (s)
+            drive_borrowed(s, pid, deadline);
+        else
             futex_wait_until(&all->ended, seen, deadline);
-            continue;
-        }
-        Scheduler *s = host_take(all);
-        (void)drive(s, pid, deadline);
-        host_leave(s);
-        host_unlock(all);
     }
     atomic_fetch_sub_explicit(&all->waiting, 1, memory_order_relaxed); /* relaxed: too late does no harm */
     return ended;
@@ -200,15 +163,14 @@ bool sched_run_here(BtVm *vm, int64_t until_us) {
         if (ran && poll) poll_fd_signal(poll); /* there may be more; nobody is woken in this mode */
         return ran;
     }
-    if (!vm->driven || pthread_mutex_trylock(&all->host_lock) != 0) return false;
-    Scheduler *s = host_take(all);
+    Scheduler *s = vm->driven ? sched_borrow_driven(vm) : NULL;
+    if (!s) return false;
     while (!sched_is_stopping(vm) && sched_step(s)) {
         ran = true;
         if (clock_now_us() >= until_us) break;
     }
     sched_stop_searching(s);
-    host_leave(s);
-    host_unlock(all);
+    sched_give_back(s);
     return ran;
 }
 
@@ -242,13 +204,8 @@ void sched_wait_end(BtVm *vm) {
     if (l->wait == WAIT_NONE) atomic_store_explicit(&l->reply_call_id, 0, memory_order_relaxed);
 }
 
-bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us) {
+static bool sleep_until_ended(BtVm *vm, Value pid, int64_t deadline) {
     Schedulers *all = vm->schedulers;
-    Scheduler *here = sched_here(vm);
-    if (here) return drive_in_place(here, pid, deadline_us);
-    if (all->seeded) return seeded_wait_for(vm, pid, deadline_us);
-    int64_t deadline = deadline_us < 0 ? DEADLINE_NONE : deadline_us;
-    if (vm->driven) return wait_or_drive(vm, pid, deadline);
     for (;;) {
         /* acquire: pairs with sched_notify_hosts; read before the look, so that no end is missed */
         uint32_t ended = atomic_load_explicit(&all->ended, memory_order_acquire);
@@ -256,4 +213,13 @@ bool sched_wait_for(BtVm *vm, Value pid, int64_t deadline_us) {
         if (sched_is_stopping(vm) || is_over(deadline)) return false;
         futex_wait_until(&all->ended, ended, deadline);
     }
+}
+
+bool sched_wait_for(BtVm *vm, Scheduler *borrowed, Value pid, int64_t deadline_us) {
+    int64_t deadline = deadline_us < 0 ? DEADLINE_NONE : deadline_us;
+    if (borrowed) return drive_borrowed(borrowed, pid, deadline);
+    Scheduler *here = sched_here(vm);
+    if (here) return drive_in_place(here, pid, deadline_us);
+    if (vm->schedulers->seeded) return seeded_wait_for(vm, pid, deadline_us);
+    return vm->driven ? wait_or_drive(vm, pid, deadline) : sleep_until_ended(vm, pid, deadline);
 }

@@ -117,8 +117,10 @@ void message_pools_free(Schedulers *all);
 void message_caches_free(Scheduler *s);
 
 /* ---- a scheduler ---- */
-/* HOST: nobody runs it until a host thread comes and does (sched_host.c). */
-enum { PARK_RUNNING, PARK_PARKED, PARK_UNSTARTED, PARK_HOST };
+/* Who runs it: its own thread, which sleeps when PARKED, or, inside a function of the host, WAITING; nobody,
+ * when UNSTARTED, or in HOST until a host thread comes; a host thread while its own sleeps, when LENT, and
+ * LENT_WAITING when that host thread sleeps too (sched_lend.c). */
+enum { PARK_RUNNING, PARK_PARKED, PARK_WAITING, PARK_UNSTARTED, PARK_HOST, PARK_LENT, PARK_LENT_WAITING };
 
 struct Scheduler {
     void *method_cache; /* for the interpreter; freed with the scheduler */
@@ -150,6 +152,9 @@ struct Scheduler {
         owner; /* pthread_self of the thread that runs it, 0: none; only that thread finds itself */
     Process *host_caller; /* whose function of the host runs on this thread now, or NULL */
     unsigned host_depth;  /* waits of such functions, one inside the other */
+    uint32_t lent_from;   /* while it is lent: PARK_PARKED or PARK_UNSTARTED, to which it goes back; else 0 */
+    int64_t slept_until;  /* while it is lent: when its own thread wakes by itself, or before */
+    _Atomic bool is_wanted; /* its own thread would like to run, and waits for the host thread to leave */
     bool started;
     pthread_t thread;
     RunRing woken;                           /* woken by a message, a reply, a timer: ahead of expired ones */
@@ -232,7 +237,16 @@ void sched_park(Scheduler *s, const HostWait *wait);
 void sched_stop_searching(Scheduler *s);
 bool sched_work_is_visible(Schedulers *all);
 
+/* If nobody runs s, somebody comes and does, as a searcher. */
+void sched_unpark(Schedulers *all, Scheduler *s);
+
+/* ---- sched_lend.c ---- */
+/* The only scheduler of a VM without threads; NULL: another host thread has it. */
+Scheduler *sched_borrow_driven(BtVm *vm);
+
 /* ---- sched_host.c ---- */
+/* Runs it until the process has ended (true), the time is over, or the VM stops. */
+bool sched_drive(Scheduler *s, Value pid, int64_t deadline_us);
 /* Something a host thread may wait for has happened. */
 void sched_notify_hosts(Schedulers *all);
 /* This thread runs s, or does no more. */

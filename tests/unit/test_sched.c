@@ -63,7 +63,7 @@ static Value start(Script *s, bool ignore) {
     sched_make_runnable(vm, p);
     return pid;
 }
-static bool ends(Value pid) { return sched_wait_for(vm, pid, vm_now_us(vm) + 20000000); }
+static bool ends(Value pid) { return sched_wait_for(vm, NULL, pid, vm_now_us(vm) + 20000000); }
 
 static RunOutcome finish(Process *p) { return p->link.exit_reason = SYMBOL(normal), RUN_DONE; }
 /* What the interpreter does after a wait: the reply of a call, or resume_value. */
@@ -660,7 +660,7 @@ static void run_seeded(uint64_t seed, char *out) {
         s[i] = (Script){.run = note_turns, .tag = i};
         (void)start(&s[i], false);
     }
-    for (int i = 0; i < 4; i++) ck_assert(sched_wait_for(vm, s[i].pid, -1));
+    for (int i = 0; i < 4; i++) ck_assert(sched_wait_for(vm, NULL, s[i].pid, -1));
     trace[trace_length] = 0;
     strcpy(out, trace);
     vm_free(vm);
@@ -682,12 +682,12 @@ START_TEST(test_seeded_time) {
     Script s = {.run = sleep_once, .sum = 3600u * 1000000u}, server = {.run = serve_plus_one};
     Script client = {.run = call_often, .sum = 2000};
     int64_t before = vm_now_us(vm), real = clock_now_us();
-    ck_assert(sched_wait_for(vm, start(&s, false), -1));
+    ck_assert(sched_wait_for(vm, NULL, start(&s, false), -1));
     ck_assert_int_ge(vm_now_us(vm) - before, 3600ll * 1000000);
     ck_assert_int_lt(clock_now_us() - real, 2000000);
     client.peer = make(&server, PROC_ACTOR, NULL, false)->pid;
-    ck_assert(sched_wait_for(vm, start(&client, false), -1));
-    ck_assert(!sched_wait_for(vm, client.peer, -1)); /* nothing will ever happen */
+    ck_assert(sched_wait_for(vm, NULL, start(&client, false), -1));
+    ck_assert(!sched_wait_for(vm, NULL, client.peer, -1)); /* nothing will ever happen */
     vm_free(vm);
 }
 END_TEST

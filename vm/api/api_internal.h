@@ -104,7 +104,7 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
                     unsigned argc, Kept *out);
 /* The two halves of it for who does not wait: a process that has not begun, NULL without memory; and what it
  * came to, of a Completion that is done. */
-Process *process_for_run(BtVm *vm, const RunLimits *limits, Completion *completion);
+Process *process_for_run(BtVm *vm, Scheduler *s, const RunLimits *limits, Completion *completion);
 RanKind ran_kind_of(const Completion *completion);
 void kept_free(BtVm *vm, Kept *kept);
 /* The error of a run that was refused: RAN_TOO_DEEP or RAN_FORBIDDEN. */

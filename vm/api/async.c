@@ -155,7 +155,7 @@ static bool start_process(Job *job, Value callable, Value selector, const Value 
     bt_vm *vm = job->e.vm;
     RunLimits limits = evaluation_limits(&job->e);
     Completion *c = mem_zalloc(sizeof *c);
-    Process *p = c ? process_for_run(vm->core, &limits, c) : NULL;
+    Process *p = c ? process_for_run(vm->core, NULL, &limits, c) : NULL;
     if (!p) return mem_free(c), false;
     c->owner = job;
     c->ended = process_ended;
@@ -166,7 +166,7 @@ static bool start_process(Job *job, Value callable, Value selector, const Value 
     if (limits.deadline_ms > 0) job->deadline_us = vm_clock_us() + limits.deadline_ms * 1000;
     pthread_mutex_unlock(&vm->async->lock);
     if (job->e.session) atomic_store(&job->e.session->running, job->pid);
-    if (!process_start(p, NULL, callable, selector, args, argc)) {
+    if (!process_start_from_host(p, NULL, callable, selector, args, argc)) {
         job->completion = NULL;
         job->deadline_us = DEADLINE_NONE;
         mem_free(c);

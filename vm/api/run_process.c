@@ -2,6 +2,7 @@
 #include <sched.h>
 #include "vm/api/api_internal.h"
 #include "vm/limits.h"
+#include "vm/sched_internal.h"
 
 void kept_free(BtVm *vm, Kept *kept) {
     if (kept->fragment) fragment_free(vm, kept->fragment);
@@ -21,9 +22,10 @@ RanKind ran_kind_of(const Completion *c) {
     return RAN_KILLED;
 }
 
-Process *process_for_run(BtVm *vm, const RunLimits *limits, Completion *completion) {
+Process *process_for_run(BtVm *vm, Scheduler *s, const RunLimits *limits, Completion *completion) {
     SpawnOptions options = {.role = PROC_PLAIN,
                             .self_ref = V_NIL,
+                            .scheduler = s,
                             .heap_limit_words = limits->heap_limit_words,
                             .stack_limit_words = limits->stack_limit_words,
                             .ignore_link_exits = limits->main_process,
@@ -34,6 +36,20 @@ Process *process_for_run(BtVm *vm, const RunLimits *limits, Completion *completi
     return p;
 }
 
+static void not_running(BtVm *vm, const RunLimits *limits) {
+    sched_wait_end(vm);
+    atomic_store(&limits->session->running, V_NIL);
+}
+
+/* True if it ended in time; else it has been killed. */
+static bool wait_for_run(BtVm *vm, Scheduler *borrowed, Value pid, int64_t limit_ms) {
+    int64_t deadline_us = limit_ms > 0 ? vm_now_us(vm) + limit_ms * 1000 : -1;
+    if (sched_wait_for(vm, borrowed, pid, deadline_us)) return true;
+    process_exit_signal(vm, pid, SYMBOL(killed), true);
+    sched_wait_for(vm, NULL, pid, -1);
+    return false;
+}
+
 RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value selector, const Value *args,
                     unsigned argc, Kept *out) {
     *out = (Kept){.value = V_NIL};
@@ -41,26 +57,20 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     if (may != HOST_WAIT_OK) return may == HOST_WAIT_TOO_DEEP ? RAN_TOO_DEEP : RAN_FORBIDDEN;
     Completion *completion = mem_zalloc(sizeof *completion);
     if (!completion) return RAN_NO_MEMORY;
-    Process *p = process_for_run(vm, limits, completion);
-    if (!p) return mem_free(completion), RAN_NO_MEMORY;
+    Scheduler *here = sched_here(vm), *borrowed = here ? NULL : sched_borrow(vm);
+    Process *p = process_for_run(vm, here ? here : borrowed, limits, completion);
+    if (!p) return sched_give_back(borrowed), mem_free(completion), RAN_NO_MEMORY;
     Value pid = p->pid;
     atomic_store(&limits->session->running, pid);
     (void)sched_wait_begin(vm, pid);
-    if (!process_start(p, NULL, callable, selector, args, argc)) {
-        sched_wait_end(vm);
-        atomic_store(&limits->session->running, V_NIL);
+    if (!process_start_from_host(p, here ? here : borrowed, callable, selector, args, argc)) {
+        sched_give_back(borrowed);
+        not_running(vm, limits);
         return mem_free(completion), RAN_NO_MEMORY;
     }
     if (atomic_load(&limits->session->interrupted)) process_exit_signal(vm, pid, SYMBOL(killed), true);
-    int64_t deadline_us = limits->deadline_ms > 0 ? vm_now_us(vm) + limits->deadline_ms * 1000 : -1;
-    bool ended = sched_wait_for(vm, pid, deadline_us);
-    bool timed_out = !ended;
-    if (timed_out) {
-        process_exit_signal(vm, pid, SYMBOL(killed), true);
-        sched_wait_for(vm, pid, -1);
-    }
-    sched_wait_end(vm);
-    atomic_store(&limits->session->running, V_NIL);
+    bool in_time = wait_for_run(vm, borrowed, pid, limits->deadline_ms);
+    not_running(vm, limits);
     RanKind kind = RAN_KILLED;
     if (atomic_load_explicit(&completion->done, memory_order_acquire)) {
         kind = ran_kind_of(completion);
@@ -70,5 +80,5 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
                 complete it */
         completion_abandon(vm, completion);
     }
-    return timed_out ? RAN_TIMEOUT : kind;
+    return in_time ? kind : RAN_TIMEOUT;
 }

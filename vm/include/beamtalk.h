@@ -87,9 +87,9 @@ typedef struct bt_config {
     int host_driven;        /* no scheduler threads: bt_vm_poll runs the processes */
 } bt_config;
 
-/* A VM with the library loaded. No thread starts before the first evaluation; no signal handler is installed.
- * NULL configuration: defaults. NULL answer: no memory, or the built-in library is damaged (reason on
- * standard error of debug builds). */
+/* A VM with the library loaded. No thread starts before there is work for one; no signal handler is
+ * installed. NULL configuration: defaults. NULL answer: no memory, or the built-in library is damaged (reason
+ * on standard error of debug builds). */
 BT_API bt_vm *bt_vm_new(const bt_config *config);
 /* Stops all processes and frees everything. Evaluations and sends that other threads have under way answer
  * BT_EXIT, and it waits for them; not from a function of the host. Values have been released before; sessions
