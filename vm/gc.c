@@ -1,6 +1,8 @@
 /* The collector. See gc.h. */
 #include "vm/gc.h"
 #include "vm/alloc.h"
+#include "vm/sched_internal.h"
+#include "vm/spare_block.h"
 #include "vm/stack.h"
 #include "vm/vm.h"
 
@@ -9,6 +11,7 @@
 #define NURSERY_MAX_WORDS ((size_t)4 << 20)
 #define OFFHEAP_LEAST_LIMIT ((size_t)1 << 17) /* words: 1 MB */
 #define UNITS_LEAST_LIMIT 16u
+#define TENURE_LEAST_WORDS ((size_t)1 << 15)
 #define COMPACT_ABOVE_WORDS 4096u
 
 const uint8_t OBJECT_FIRST_VALUE[KIND_COUNT] = {
@@ -32,6 +35,20 @@ size_t gc_size_class(size_t words) {
             size += size / 5;
     }
     return size;
+}
+
+/* ---- blocks ---- */
+
+/* Of the scheduler that runs p; a process that a host thread makes or unmakes has none. */
+static SpareBlocks *spares_of(Process *p) { return p->scheduler ? &p->scheduler->spares : NULL; }
+
+static void free_block(Process *p, uint64_t *block, const uint64_t *end) {
+    if (block) spare_give(spares_of(p), block, (size_t)(end - block));
+}
+
+void gc_free_blocks(Process *p) {
+    free_block(p, p->heap.young, p->heap.young_end);
+    free_block(p, p->heap.old, p->heap.old_limit);
 }
 
 /* ---- roots ---- */
@@ -193,14 +210,15 @@ static size_t free_words_after(const Process *p, size_t need) {
 }
 
 /* Survival decides how large the next nursery is; a small one grows in any case, since its owner is at work.
- */
-static void adapt_target(Heap *h, size_t used, size_t survived) {
+ * Where most survives, to copy it twice before it is promoted would be in vain. */
+static void adapt(Heap *h, size_t used, size_t survived) {
     size_t target = h->young_target;
     if (target < NURSERY_EAGER_WORDS || survived * 2 > used)
         target = gc_size_class(target + 1);
     else if (survived * 16 < used && target > NURSERY_EAGER_WORDS)
         target = target / 2 + 1;
     h->young_target = target > NURSERY_MAX_WORDS ? NURSERY_MAX_WORDS : target;
+    h->tenures = used >= TENURE_LEAST_WORDS && survived * (h->tenures ? 4 : 2) > used;
 }
 
 /* Sets how far the nursery may be filled; in stress mode nothing is free but for what is asked for now. */
@@ -218,7 +236,7 @@ bool gc_new_nursery(Process *p, size_t need) {
     if (!h->young_target) h->young_target = NURSERY_FIRST_WORDS;
     size_t least = free_words_after(p, need);
     size_t size = gc_size_class(least > h->young_target ? least : h->young_target);
-    uint64_t *block = mem_alloc(size * sizeof *block);
+    uint64_t *block = spare_take(spares_of(p), &size);
     if (!block) return false;
     h->young = h->top = h->young_mark = h->record_mark = block;
     h->young_end = block + size;
@@ -226,14 +244,19 @@ bool gc_new_nursery(Process *p, size_t need) {
     return true;
 }
 
-static void drop_nursery(Heap *h) {
-    mem_free(h->young);
+static void drop_nursery(Process *p) {
+    Heap *h = &p->heap;
+    free_block(p, h->young, h->young_end);
     h->young = h->top = h->limit = h->young_mark = h->record_mark = h->young_end = NULL;
 }
 
 /* ---- minor ---- */
 
-static size_t promotable_words(const Heap *h) { return (size_t)(h->young_mark - h->young); }
+static size_t young_words(const Heap *h) { return (size_t)(h->top - h->young) + h->fragment_words; }
+
+static size_t promotable_words(const Heap *h) {
+    return h->tenures ? young_words(h) : (size_t)(h->young_mark - h->young);
+}
 
 bool gc_must_be_full(const Process *p) {
     const Heap *h = &p->heap;
@@ -243,24 +266,45 @@ bool gc_must_be_full(const Process *p) {
     return h->old && (size_t)(h->old_limit - h->old_top) < promotable_words(h);
 }
 
-static bool ensure_old(Heap *h) {
+static bool ensure_old(Process *p) {
+    Heap *h = &p->heap;
     size_t words = promotable_words(h);
     if (h->old || !words) return true;
-    size_t size = gc_size_class(words * 2);
-    h->old = h->old_top = mem_alloc(size * sizeof *h->old);
+    size_t size = gc_size_class(words * 4);
+    h->old = h->old_top = spare_take(spares_of(p), &size);
     h->old_limit = h->old ? h->old + size : NULL;
     return h->old != NULL;
 }
 
-bool gc_minor(Process *p, size_t need) {
+/* Roots and all that they reach in the nursery and in fragments; what they held off the heap is let go of. */
+static void move_young(Process *p, Collector *c) {
     Heap *h = &p->heap;
-    size_t used = (size_t)(h->top - h->young) + h->fragment_words;
-    size_t size = used - promotable_words(h) + free_words_after(p, need);
-    size = gc_size_class(size > h->young_target ? size : h->young_target);
-    if (!ensure_old(h)) return false;
-    uint64_t *block = mem_alloc(size * sizeof *block);
-    if (!block) return false;
     heap_take_fragment_units(p);
+    trace(c, p);
+    uint64_t *list = h->offheap;
+    h->offheap = NULL;
+    h->offheap_words = 0;
+    sweep_offheap(h, list);
+    free_fragments(h);
+}
+
+static void minor_done(Process *p, size_t used, size_t survived, size_t need) {
+    Heap *h = &p->heap;
+    h->young_mark = h->record_mark = h->top;
+    adapt(h, used, survived);
+    h->minor_count++;
+    h->since_full++;
+    if (p->vm->gc_stress) h->tenures = h->minor_count % 3 == 0;
+    set_limit(p, need);
+}
+
+/* What has survived before is promoted, the rest moves to a fresh block. */
+static bool minor_aging(Process *p, size_t need) {
+    Heap *h = &p->heap;
+    size_t used = young_words(h), size = used - promotable_words(h) + free_words_after(p, need);
+    size = gc_size_class(size > h->young_target ? size : h->young_target);
+    uint64_t *block = spare_take(spares_of(p), &size);
+    if (!block) return false;
     Collector c = {.heap = h,
                    .stays = {h->old, h->old_limit},
                    .aged = {h->young, h->young_mark},
@@ -268,29 +312,51 @@ bool gc_minor(Process *p, size_t need) {
                    .to = block,
                    .to_top = block,
                    .promoted = h->old_top};
-    trace(&c, p);
-    uint64_t *list = h->offheap;
-    h->offheap = NULL;
-    h->offheap_words = 0;
-    sweep_offheap(h, list);
-    free_fragments(h);
-    mem_free(h->young);
+    move_young(p, &c);
+    free_block(p, h->young, h->young_end);
     h->young = block;
     h->young_end = block + size;
-    h->top = h->young_mark = h->record_mark = c.to_top;
-    adapt_target(h, used, (size_t)(c.to_top - block) + (size_t)(h->old_top - c.promoted));
-    h->minor_count++;
-    h->since_full++;
-    set_limit(p, need);
+    h->top = c.to_top;
+    minor_done(p, used, (size_t)(c.to_top - block) + (size_t)(h->old_top - c.promoted), need);
     return true;
+}
+
+/* All that survives is promoted, and the block is used again unless a larger one is wanted. */
+static bool minor_tenuring(Process *p, size_t need) {
+    Heap *h = &p->heap;
+    size_t used = young_words(h), least = free_words_after(p, need);
+    size_t size = (size_t)(h->young_end - h->young),
+           wanted = least > h->young_target ? least : h->young_target;
+    uint64_t *block = h->young;
+    if (size < wanted) {
+        size = gc_size_class(wanted);
+        block = spare_take(spares_of(p), &size);
+        if (!block) return false;
+    }
+    Collector c = {.heap = h,
+                   .stays = {h->old, h->old_limit},
+                   .aged = {NULL, (const uint64_t *)UINTPTR_MAX},
+                   .promoted = h->old_top};
+    move_young(p, &c);
+    if (block != h->young) free_block(p, h->young, h->young_end);
+    h->young = h->top = block;
+    h->young_end = block + size;
+    minor_done(p, used, (size_t)(h->old_top - c.promoted), need);
+    return true;
+}
+
+bool gc_minor(Process *p, size_t need) {
+    if (!ensure_old(p)) return false;
+    return p->heap.tenures ? minor_tenuring(p, need) : minor_aging(p, need);
 }
 
 /* ---- full ---- */
 
-/* Everything live into a fresh old space of `size` words, which must hold all that is used. */
-static bool move_all(Process *p, size_t size) {
+/* Everything live into a fresh old space of `size` words, which must hold all that is used; without spares,
+ * of exactly so many. */
+static bool move_all(Process *p, size_t size, SpareBlocks *spares) {
     Heap *h = &p->heap;
-    uint64_t *block = mem_alloc((size ? size : 1) * sizeof *block), *from = h->old;
+    uint64_t *block = spare_take(spares, &size), *from = h->old, *from_end = h->old_limit;
     if (!block) return false;
     heap_take_fragment_units(p);
     Collector c = {.heap = h, .full = true, .target = {block, block + size}, .to = block, .to_top = block};
@@ -306,8 +372,8 @@ static bool move_all(Process *p, size_t size) {
     sweep_offheap(h, old_list);
     sweep_units(&c);
     free_fragments(h);
-    mem_free(from);
-    drop_nursery(h);
+    free_block(p, from, from_end);
+    drop_nursery(p);
     h->since_full = 0;
     h->old_offheap_limit = h->old_offheap_words * 2 > OFFHEAP_LEAST_LIMIT ? h->old_offheap_words * 2 : 0;
     return true;
@@ -315,21 +381,21 @@ static bool move_all(Process *p, size_t size) {
 
 bool gc_full(Process *p, size_t need) {
     Heap *h = &p->heap;
-    size_t used = gc_used_words(h), size = gc_size_class(used + used / 2);
-    if (!move_all(p, size)) return false;
+    size_t used = gc_used_words(h), size = gc_size_class(used * 2);
+    if (!move_all(p, size, spares_of(p))) return false;
     size_t live = gc_used_words(h);
     /* The block was sized for the worst case: do not keep it for little. Without memory for a second round it
      * stays. */
-    if (size > COMPACT_ABOVE_WORDS && live < size / 4) move_all(p, gc_size_class(live * 2));
+    if (size > COMPACT_ABOVE_WORDS && live < used / 4) move_all(p, gc_size_class(live * 2), spares_of(p));
     return gc_new_nursery(p, need);
 }
 
 bool gc_compact(Process *p) {
     Heap *h = &p->heap;
     size_t used = gc_used_words(h);
-    if (!move_all(p, used)) return false;
+    if (!move_all(p, used, NULL)) return false;
     h->young_target = 0;
     size_t live = gc_used_words(h);
     if (live == used || live > used - used / 8) return true;
-    return move_all(p, live);
+    return move_all(p, live, NULL);
 }

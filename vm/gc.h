@@ -28,6 +28,9 @@ bool gc_must_be_full(const Process *p);
 /* A fresh empty nursery in place of none. */
 bool gc_new_nursery(Process *p, size_t need);
 
+/* Lets go of nursery and old space; the heap still names them. */
+void gc_free_blocks(Process *p);
+
 /* Every root of the process: frames, fields, the message being served, declared spans. */
 void gc_each_root(Process *p, void (*visit)(void *context, Value *slots, size_t count), void *context);
 /* First value word by kind, OBJECT_NO_VALUES or OBJECT_OFFHEAP. */

@@ -168,8 +168,7 @@ void heap_destroy(Process *p) {
     }
     for (uint32_t i = 0; i < h->unit_count; i++) code_release(h->units[i]);
     mem_free(h->units);
-    mem_free(h->young);
-    mem_free(h->old);
+    gc_free_blocks(p);
     size_t limit_words = h->limit_words, before = block_words(h);
     *h = (Heap){.limit_words = limit_words};
     count_blocks(p, before);

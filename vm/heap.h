@@ -48,6 +48,7 @@ typedef struct Heap {
     size_t limit_words;  /* 0 = none; going over raises resource_error */
     uint32_t unit_limit; /* more units than this make the next collection a full one; 0 = the least limit */
     uint32_t minor_count, since_full;
+    bool tenures; /* the next minor collection promotes all that survives, since most of it does */
 } Heap;
 
 /* C locals that hold Values across a reserve: push, use, pop in LIFO order. */

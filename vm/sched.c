@@ -323,6 +323,7 @@ void sched_park(Scheduler *s, const HostWait *wait) {
     uint32_t parked = s->lent_from ? PARK_LENT_WAITING : wait ? PARK_WAITING : PARK_PARKED;
     uint32_t running = s->lent_from ? PARK_LENT : PARK_RUNNING;
     sched_cool(s);
+    spare_release(&s->spares);
     stats_show(s);
     if (is_last_awake(all)) io_console_flush(s->vm);
     int64_t deadline = wakes_at(s, wait);
@@ -473,6 +474,7 @@ void sched_shutdown(BtVm *vm) {
         timers_destroy(vm, &s->timers);
         mem_free(s->method_cache);
         message_caches_free(s);
+        spare_release(&s->spares);
     }
     message_pools_free(all);
     registry_free(all->registry);

@@ -11,6 +11,7 @@
 #include "vm/alloc.h"
 #include "vm/atomic128.h"
 #include "vm/registry.h"
+#include "vm/spare_block.h"
 #include "vm/stats.h"
 #include "vm/vm.h"
 #include "vm/timer_queue.h"
@@ -146,6 +147,7 @@ struct Scheduler {
     Process *free_processes;
     unsigned free_count;
     MessageCache messages[MESSAGE_SIZES];
+    SpareBlocks spares;         /* of collections */
     Value cooling[COOLING_MAX]; /* pids */
     unsigned cooling_count;
     _Atomic uint64_t

@@ -193,6 +193,31 @@ START_TEST(garbage_is_given_back) {
 }
 END_TEST
 
+/* Where most survives, a collection promotes all of it and goes on in the same block; where most dies, it
+ * ages first. */
+START_TEST(promotion_follows_survival) {
+    enum { CELLS = 1000000 };
+    Value list = V_EMPTY_LIST;
+    RootSpan span;
+    Heap *h = &process.heap;
+    roots_push(&process, &span, &list, 1);
+    for (int64_t i = 1; i <= CELLS; i++) push_cell(&process, value_from_int(i), &list);
+    ck_assert(h->tenures);
+    ck_assert_uint_gt((size_t)(h->old_top - h->old), (size_t)CELLS);
+    ck_assert_ptr_eq(h->young_mark, h->young);
+    check_countdown(list, CELLS);
+    ck_assert(heap_is_valid(&process));
+    for (uint32_t i = 0; h->tenures || i < 3 * CELLS; i++) {
+        Value garbage = V_EMPTY_LIST;
+        push_cell(&process, V_NIL, &garbage);
+        ck_assert_uint_lt(i, 100 * CELLS);
+    }
+    check_countdown(list, CELLS);
+    ck_assert(heap_is_valid(&process));
+    roots_pop(&process, &span);
+}
+END_TEST
+
 START_TEST(limit_is_an_error_of_the_process) {
     process.heap.limit_words = 20000;
     Value list = V_EMPTY_LIST;
@@ -577,6 +602,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("heap");
     TTest const *const tests[] = {garbage_is_given_back,
+                                  promotion_follows_survival,
                                   limit_is_an_error_of_the_process,
                                   records_are_written_in_place_only_while_young_and_unshared,
                                   offheap_counts_return_to_zero,

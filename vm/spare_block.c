@@ -1,0 +1,48 @@
+/* See spare_block.h. */
+#include "vm/spare_block.h"
+#include "vm/alloc.h"
+
+#ifdef BT_STRESS
+#define LEAST_WORDS SIZE_MAX
+#else
+#define LEAST_WORDS ((size_t)1 << 13) /* 64 KB: what is smaller the allocator keeps itself */
+#endif
+
+/* Not more than twice what was asked for, so that no heap holds much more than it needs. */
+static bool serves(const SpareBlock *spare, size_t words) {
+    return spare->block && spare->words >= words && spare->words - words <= words;
+}
+
+uint64_t *spare_take(SpareBlocks *spares, size_t *words) {
+    if (spares && *words >= LEAST_WORDS)
+        for (int i = 0; i < SPARE_BLOCKS; i++) {
+            SpareBlock *spare = &spares->kept[i];
+            if (!serves(spare, *words)) continue;
+            uint64_t *block = spare->block;
+            *words = spare->words;
+            *spare = (SpareBlock){0};
+            return block;
+        }
+    return mem_alloc((*words ? *words : 1) * sizeof(uint64_t));
+}
+
+/* The last ones given are kept: sizes change slowly. */
+void spare_give(SpareBlocks *spares, uint64_t *block, size_t words) {
+    if (block && spares && words >= LEAST_WORDS) {
+        SpareBlock given = {block, words};
+        for (int i = 0; i < SPARE_BLOCKS; i++) {
+            SpareBlock kept = spares->kept[i];
+            spares->kept[i] = given;
+            given = kept;
+        }
+        block = given.block;
+    }
+    mem_free(block);
+}
+
+void spare_release(SpareBlocks *spares) {
+    for (int i = 0; i < SPARE_BLOCKS; i++) {
+        mem_free(spares->kept[i].block);
+        spares->kept[i] = (SpareBlock){0};
+    }
+}
