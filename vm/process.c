@@ -378,6 +378,24 @@ void process_end(Scheduler *s, Process *p) {
     if (watched) sched_notify_hosts(vm->schedulers);
 }
 
+/* The link between the two goes at once, if nothing that one has sent is on its way to the other. */
+static void part(Process *by, Process *p) {
+    if (word128_peek(by->link.word).high) return;
+    if (relation_remove(by->link.relations, RELATION_LINK, p->pid, 0))
+        (void)relation_remove(p->link.relations, RELATION_LINK, by->pid, 0);
+}
+
+bool process_end_idle(Process *by, Value pid) {
+    Scheduler *s = by->scheduler;
+    Process *p = process_by_pid(by->vm, pid);
+    if (!p || !sched_may_claim(s) || !process_claim(p, pid_generation(pid), RUN_IDLE)) return false;
+    p->scheduler = s;
+    part(by, p);
+    p->link.exit_reason = SYMBOL(normal);
+    process_end(s, p);
+    return true;
+}
+
 void vm_fail(BtVm *vm) {
     /* seq_cst: nothing depends on the order, and it happens once */
     atomic_store(&vm->failed, true);

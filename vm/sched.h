@@ -78,6 +78,9 @@ typedef struct SystemNumbers {
 } SystemNumbers;
 SystemNumbers system_numbers(BtVm *vm);
 bool process_is_alive(BtVm *vm, Value pid);
+/* Ends the actor behind a reference, normally, if it waits for messages and has none: it is gone when this
+ * answers true. What else stopping means (terminate:, announcements) is the caller's business. */
+bool process_end_idle(Process *by, Value pid);
 /* Nothing is left of it: who was linked to it or watched it has been told. */
 bool process_has_ended(BtVm *vm, Value pid);
 /* Exit signal to a process (kill: reason killed, untrappable). */

@@ -2,6 +2,7 @@
  * process; those marked "own" run in the actor's. */
 #include "vm/dict.h"
 #include "vm/prims/prim_support.h"
+#include "vm/tracing.h"
 
 /* ---- birth ---- */
 
@@ -32,17 +33,37 @@ PRIM(prim_actor_make_process) {
     return make_process(p, c, NULL, result);
 }
 
-/* An actor whose birth runs no code of its class: literal fields, none preset, no initialize. nil: birth has
- * to run some, or to refuse. */
+/* The class has nothing of its own where Actor has a hook that does nothing. */
+static bool has_no(Process *p, Value hook, uint32_t class_id) {
+    const Method *m = selector_lookup(p, hook, class_id);
+    return m && m->owner->id == CLASS_ID_Actor;
+}
+
+/* The class, if birth runs no code of it: literal fields, no initialize. NULL: it runs some, or refuses. */
+static const Class *born_ready(Process *p, Value class_value) {
+    const Class *c = value_is_class(class_value) ? class_by_id(p->vm, special_payload(class_value)) : NULL;
+    if (!c || !c->literal_slots || (c->flags & CLASS_ABSTRACT)) return NULL;
+    return has_no(p, SYMBOL(initialize), c->id) ? c : NULL;
+}
+
+/* An actor that is ready at once; nil: birth has to run code, to refuse, or to preset fields. */
 PRIM(prim_actor_born_ready) {
     (void)count;
-    const Class *c = value_is_class(args[0]) ? class_by_id(p->vm, special_payload(args[0])) : NULL;
-    *result = V_NIL;
-    if (!c || !c->literal_slots || (c->flags & CLASS_ABSTRACT) || !dict_is(args[1]) || dict_size(args[1]))
-        return PRIM_OK;
-    const Method *hook = selector_lookup(p, SYMBOL(initialize), c->id);
-    if (!hook || hook->owner->id != CLASS_ID_Actor) return PRIM_OK;
+    const Class *c = dict_is(args[1]) && !dict_size(args[1]) ? born_ready(p, args[0]) : NULL;
+    if (!c) return *result = V_NIL, PRIM_OK;
     return make_process(p, c, c->literal_slots, result);
+}
+
+/* Somebody may want to hear of births and ends (SystemAnnouncer). */
+static bool are_announced(Process *p) {
+    return registry_lookup(p->vm, SYMBOL(beamtalk_system_announcer)) != V_NIL;
+}
+
+/* The short way of `spawn`, where nothing but a process is to be made. */
+PRIM(prim_actor_spawn) {
+    (void)count;
+    const Class *c = born_ready(p, args[0]);
+    return c && !are_announced(p) ? make_process(p, c, c->literal_slots, result) : PRIM_FAIL;
 }
 
 /* own: args[1] the Tuple of defaults, args[2] the Dictionary that overrides them. */
@@ -145,6 +166,19 @@ PRIM(prim_actor_end_self) {
     p->link.ending = true;
     *result = SYMBOL(ok);
     return PRIM_OK;
+}
+
+/* The short way of `stop`, where it runs no code: the actor waits, and would do nothing but end. */
+PRIM(prim_actor_stop) {
+    (void)count;
+    uint32_t class_id;
+    Value pid = pid_of(p, args[0]);
+    *result = SYMBOL(ok);
+    if (pid == V_NIL || !process_class_of(p->vm, pid, &class_id)) return PRIM_OK;
+    if (!has_no(p, SYMBOL(terminate), class_id) || are_announced(p) || tracing_is_on(p->vm)) return PRIM_FAIL;
+    if (!process_end_idle(p, pid)) return PRIM_FAIL;
+    /* that it was linked is over, as if its last answer had come */
+    return process_has_signals(p) && !process_poll_signals(p) ? PRIM_YIELD : PRIM_OK;
 }
 
 PRIM(prim_actor_ended) {
