@@ -189,6 +189,11 @@ bool mailbox_drain(Process *p) {
 
 bool process_poll_signals(Process *p) { return mailbox_drain(p); }
 
+bool mailbox_has_more(Process *p) {
+    Word128 w = word128_peek(p->link.word);
+    return p->link.queue_head || w.high || (w.low & LINK_SIGNALS);
+}
+
 Message *mailbox_take(Process *p) {
     /* The caller that was just answered goes first: giving the thread back is how the switch happens. */
     if (p->scheduler && p->scheduler->switch_to) return NULL;

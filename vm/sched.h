@@ -132,6 +132,8 @@ bool cast_from_host(BtVm *vm, Value reference, Value selector, const Value *args
 /* Next request from the private queue (signals are acted on here), adopted into the heap; NULL: nothing to
  * serve. */
 Message *mailbox_take(Process *p);
+/* Would it find anything, or act on anything? */
+bool mailbox_has_more(Process *p);
 /* Signals that must act now (kill, exit, system requests) at a safepoint; false: the process must end
  * (exit_reason set). */
 bool process_poll_signals(Process *p);

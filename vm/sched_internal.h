@@ -18,6 +18,8 @@
 
 enum {
     SLICE_REDUCTIONS = 4000,
+    SLICE_COST =
+        32, /* what picking a process costs, in reductions: who sleeps and polls in a loop pays for it */
     RING_SIZE = 256,     /* a power of two */
     INJECTOR_TICKS = 61, /* slices between two looks at the injector: a prime, so that no rhythm hides work */
     SPIN_US = 20,        /* search this long before parking; a futex round trip costs as much */

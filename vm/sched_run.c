@@ -163,6 +163,7 @@ void sched_publish_next(Scheduler *s) {
 void sched_run_slice(Scheduler *s, Process *p) {
     int32_t left = sched_slice(s);
     s->tick++;
+    if (!s->runs_expired) s->woken_used += SLICE_COST;
     process_set_state(p, RUN_RUNNING);
     while (p) {
         p->scheduler = s;

@@ -320,7 +320,8 @@ Step serve_next(Process *p) {
     if (c && class_initial_value(p, c, &step)) return step;
     for (;;) {
         if (p->link.ending) return STEP_DONE;
-        if (p->reductions <= 0) return STEP_YIELD;
+        /* one that has nothing left to do must not stand in a queue when its next message comes */
+        if (p->reductions <= 0 && mailbox_has_more(p)) return STEP_YIELD;
         collect_if_due(p);
         Message *m = mailbox_take(p);
         if (!m) return p->link.ending || p->link.timer ? STEP_DONE : STEP_IDLE;

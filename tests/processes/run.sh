@@ -101,6 +101,26 @@ a pass: 50000!
 [a done] whileFalse: [Timer sleep: 0. flag up]
 Console printLine: "done"'
 expect "a loop of short sleeps starves nobody on its scheduler" 0 '^done~$' '' timeout -s KILL 60 "$binary" run --schedulers 1 "$work/polls.bt"
+program polled.bt "$(cat <<'END'
+Actor subclass: Link
+  state: next = nil
+  state: done = false
+  next: aLink => self.next := aLink
+  pass: n => n =:= 0 ifTrue: [self.done := true] ifFalse: [self.next pass: n - 1!]
+  done => self.done
+Actor subclass: Flag
+  state: polls = 0
+  up => self.polls := self.polls + 1
+  polls => self.polls
+links := (1 to: 100) asList collect: [:i | Link spawn]
+links eachWithIndex: [:each :i | each next: (links at: i % 100 + 1)]
+flag := Flag spawn
+links first pass: 20000!
+[links first done] whileFalse: [Timer sleep: 0. flag up]
+Console printLine: (flag polls < 3500) printString
+END
+)"
+expect "who sleeps in a loop pays for being picked: others get half of the scheduler" 0 '^true~$' '' "$binary" run --schedulers 1 "$work/polled.bt"
 
 program idle.bt 'Timer sleep: 1000
 Console printLine: "slept"'
