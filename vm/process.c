@@ -371,6 +371,7 @@ void process_end(Scheduler *s, Process *p) {
     for (Message *m; (m = mailbox_remove_first(p)) != NULL;) refuse(p, s, m);
     relations_fire(s, p, l->exit_reason);
     release_memory(p);
+    if (l->cooling) sched_forget_cooling(s, p);
     ProcessTable *t = &vm->schedulers->processes;
     atomic_fetch_sub_explicit(&t->live, 1, memory_order_relaxed); /* relaxed: a statistic */
     bool watched = free_slot(p);

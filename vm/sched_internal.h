@@ -259,6 +259,8 @@ void sched_own(Scheduler *s, bool owns);
 Scheduler *sched_here(BtVm *vm);
 /* Gives memory of processes that stayed idle back. */
 void sched_cool(Scheduler *s);
+/* A process ends. One that lived shortly was noted last, so loops of them leave nothing behind. */
+void sched_forget_cooling(Scheduler *s, Process *p);
 int64_t clock_now_us(void);
 int64_t clock_now_ns(void);
 uint64_t splitmix64(uint64_t *state);

@@ -74,12 +74,26 @@ void sched_cool(Scheduler *s) {
     s->cooling_count = kept;
 }
 
+static void drop_ended(Scheduler *s) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < s->cooling_count; i++)
+        if (process_is_alive(s->vm, s->cooling[i])) s->cooling[kept++] = s->cooling[i];
+    s->cooling_count = kept;
+}
+
 static void note_cooling(Scheduler *s, Process *p) {
     if (p->link.cooling) return;
-    if (s->cooling_count == COOLING_MAX) sched_cool(s);
-    if (s->cooling_count == COOLING_MAX) return;
+    if (s->cooling_count == COOLING_MAX) {
+        drop_ended(s); /* those who live pay only for each other */
+        if (s->cooling_count > COOLING_MAX - COOLING_MAX / 8) sched_cool(s);
+        if (s->cooling_count == COOLING_MAX) return;
+    }
     p->link.cooling = true;
     s->cooling[s->cooling_count++] = p->pid;
+}
+
+void sched_forget_cooling(Scheduler *s, Process *p) {
+    if (s && s->cooling_count && s->cooling[s->cooling_count - 1] == p->pid) s->cooling_count--;
 }
 
 /* ---- one process ---- */
