@@ -132,7 +132,7 @@ static void end_by_signal(Process *p, Message *m, Value reason) {
 
 /* An exit signal over a link counts only while the link exists. */
 static void act_on_exit(Process *p, Message *m) {
-    bool linked = m->sender == V_NIL || relation_remove(p->link.relations, RELATION_LINK, m->sender, 0);
+    bool linked = m->sender == V_NIL || relation_remove(&p->link.relations, RELATION_LINK, m->sender, 0);
     if (!linked || p->link.trap_exit || m->values[0] == SYMBOL(normal)) return;
     end_by_signal(p, m, m->values[0]);
 }
@@ -179,7 +179,7 @@ bool mailbox_drain(Process *p) {
         if (is_signal(m->kind) && !p->link.killed)
             act_on_signal(p, m);
         else if (m->kind == MSG_DOWN &&
-                 !relation_remove(p->link.relations, RELATION_WATCHES, V_NIL, m->call_id))
+                 !relation_remove(&p->link.relations, RELATION_WATCHES, V_NIL, m->call_id))
             message_release(p->vm, p->scheduler, m); /* the watch was given up before it came */
         else
             mailbox_append(p, m); /* what a dying process did not see is answered by process_end */

@@ -110,7 +110,15 @@ typedef enum { WAIT_NONE, WAIT_CALL, WAIT_PRIM, WAIT_RECEIVE } WaitKind;
 enum { SLOT_OPEN = 0, SLOT_BUSY = 1, SLOT_DONE = 2, SLOT_BITS = 3 };
 #define DEADLINE_NONE INT64_MAX
 
-typedef struct RelationTable RelationTable; /* vm/relation.c */
+/* A link or monitor of a process (vm/relation.c). key: the other's pid with its tag replaced by the kind + 1,
+ * 0 = none. */
+typedef struct Relation {
+    uint64_t key, id;
+} Relation;
+typedef struct Relations {
+    Relation lone; /* while there is no table */
+    struct RelationTable *table;
+} Relations;
 struct Completion;
 
 typedef struct ProcessLink {
@@ -133,7 +141,7 @@ typedef struct ProcessLink {
     void (*wait_discard)(
         const Reply *reply); /* PRIM: drops a reply that nobody takes; NULL: only its fragment */
     void *wait_context;
-    RelationTable *relations; /* links and monitors, both directions; changes travel as signals */
+    Relations relations; /* links and monitors, both directions; changes travel as signals */
     struct Completion *completion;
     Message *system_request; /* being served, for system_answer */
     Process *run_next;       /* intrusive run-queue or free-list link */

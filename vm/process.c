@@ -189,7 +189,7 @@ static void init_link(Process *p, const SpawnOptions *options) {
     atomic_store_explicit(&l->mailbox_limit, p->vm->mailbox_limit, memory_order_relaxed);
     l->wait = WAIT_NONE;
     l->wait_timeout_us = -1;
-    l->relations = NULL;
+    l->relations = (Relations){.table = NULL};
     l->completion = options->completion;
     l->system_request = NULL;
     l->run_next = NULL;
@@ -230,9 +230,8 @@ static bool link_to_parent(Process *p, Process *parent) {
 static void release_memory(Process *p) {
     stack_release(p);
     heap_destroy(p);
-    relations_free(p->link.relations);
+    relations_free(&p->link.relations);
     mem_free(p->elided_ring);
-    p->link.relations = NULL;
     p->elided_ring = NULL;
 }
 
@@ -382,8 +381,8 @@ void process_end(Scheduler *s, Process *p) {
 /* The link between the two goes at once, if nothing that one has sent is on its way to the other. */
 static void part(Process *by, Process *p) {
     if (word128_peek(by->link.word).high) return;
-    if (relation_remove(by->link.relations, RELATION_LINK, p->pid, 0))
-        (void)relation_remove(p->link.relations, RELATION_LINK, by->pid, 0);
+    if (relation_remove(&by->link.relations, RELATION_LINK, p->pid, 0))
+        (void)relation_remove(&p->link.relations, RELATION_LINK, by->pid, 0);
 }
 
 bool process_end_idle(Process *by, Value pid) {

@@ -50,7 +50,7 @@ void process_describe_into(Process *p, uint64_t *words) {
     describe_memory(p, words);
     words[INFO_AT_CLASS] = p->frame ? p->frame->fn->class_name : V_NIL;
     words[INFO_AT_SELECTOR] = p->frame ? p->frame->fn->name : V_NIL;
-    relation_counts(p->link.relations, &words[INFO_LINKS], &words[INFO_MONITORS]);
+    relation_counts(&p->link.relations, &words[INFO_LINKS], &words[INFO_MONITORS]);
     words[INFO_LINKS] = value_from_int((int64_t)words[INFO_LINKS]);
     words[INFO_MONITORS] = value_from_int((int64_t)words[INFO_MONITORS]);
 }

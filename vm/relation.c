@@ -1,20 +1,16 @@
 /* Links and monitors. Each process keeps its half in a table of its own; a change of the other half travels
  * as a signal, so tables are touched by their owners alone.
  *
- * The table is a hash of 16-byte entries: the pid with the kind in its tag bits, and the monitor's serial or
- * the wait id (0 for links). Open addressing, linear probing, deletion by shifting back. It starts with one
- * entry, since most processes have their parent and nobody else. */
+ * Most processes have their parent and nobody else: a lone relation lies in the control block. From the
+ * second on there is a table, a hash of 16-byte entries: the pid with the kind in its tag bits, and the
+ * monitor's serial or the wait id (0 for links). Open addressing, linear probing, deletion by shifting back.
+ */
 #include "vm/sched_internal.h"
 
-typedef struct {
-    uint64_t key; /* pid with its tag replaced by kind + 1; 0 = empty */
-    uint64_t id;
-} Relation;
-
-struct RelationTable {
+typedef struct RelationTable {
     uint32_t count, capacity; /* capacity: a power of two */
     Relation entries[];
-};
+} RelationTable;
 
 /* ---- the table ---- */
 
@@ -30,16 +26,16 @@ static uint32_t home_of(const RelationTable *t, Relation r) {
     return (uint32_t)(h >> 32) & (t->capacity - 1);
 }
 
-/* pid V_NIL: any. Answers the index, or the capacity if there is none. */
-static uint32_t table_find(const RelationTable *t, RelationKind kind, Value pid, uint64_t id) {
-    if (!t) return 0;
+static bool is_wanted(const Relation *r, RelationKind kind, Value pid, uint64_t id) {
+    return r->key && key_kind(r->key) == kind && r->id == id && (pid == V_NIL || key_pid(r->key) == pid);
+}
+
+/* pid V_NIL: any. NULL if there is none. */
+static Relation *table_find(RelationTable *t, RelationKind kind, Value pid, uint64_t id) {
     uint32_t at = home_of(t, (Relation){key_make(kind, pid), id});
-    for (uint32_t i = 0; i < t->capacity; i++, at = (at + 1) & (t->capacity - 1)) {
-        const Relation *r = &t->entries[at];
-        if (r->key == 0) break;
-        if (key_kind(r->key) == kind && r->id == id && (pid == V_NIL || key_pid(r->key) == pid)) return at;
-    }
-    return t->capacity;
+    for (uint32_t i = 0; i < t->capacity && t->entries[at].key; i++, at = (at + 1) & (t->capacity - 1))
+        if (is_wanted(&t->entries[at], kind, pid, id)) return &t->entries[at];
+    return NULL;
 }
 
 static void table_insert(RelationTable *t, Relation r) {
@@ -49,31 +45,22 @@ static void table_insert(RelationTable *t, Relation r) {
     t->count++;
 }
 
-static bool table_grow(RelationTable **table) {
-    RelationTable *old = *table;
-    uint32_t capacity = old ? old->capacity * (old->capacity == 1 ? 4 : 2) : 1;
+static bool table_grow(Relations *of) {
+    RelationTable *old = of->table;
+    uint32_t capacity = old ? old->capacity * 2 : 4;
     RelationTable *t = mem_zalloc(sizeof *t + capacity * sizeof(Relation));
     if (!t) return false;
     t->capacity = capacity;
     for (uint32_t i = 0; old && i < old->capacity; i++)
         if (old->entries[i].key) table_insert(t, old->entries[i]);
+    if (of->lone.key) table_insert(t, of->lone);
+    of->lone = (Relation){0, 0};
     mem_free(old);
-    *table = t;
+    of->table = t;
     return true;
 }
 
-bool relation_add(RelationTable **table, RelationKind kind, Value pid, uint64_t id) {
-    if (*table && table_find(*table, kind, pid, id) < (*table)->capacity) return true;
-    uint32_t capacity = *table ? (*table)->capacity : 0;
-    uint32_t most = capacity > 4 ? capacity - capacity / 4 : capacity;
-    if ((!*table || (*table)->count >= most) && !table_grow(table)) return false;
-    table_insert(*table, (Relation){key_make(kind, pid), id});
-    return true;
-}
-
-bool relation_remove(RelationTable *t, RelationKind kind, Value pid, uint64_t id) {
-    uint32_t hole = table_find(t, kind, pid, id);
-    if (!t || hole == t->capacity) return false;
+static void table_remove(RelationTable *t, uint32_t hole) {
     uint32_t mask = t->capacity - 1;
     for (uint32_t at = (hole + 1) & mask; at != hole && t->entries[at].key; at = (at + 1) & mask) {
         uint32_t home = home_of(t, t->entries[at]);
@@ -85,25 +72,63 @@ bool relation_remove(RelationTable *t, RelationKind kind, Value pid, uint64_t id
     }
     t->entries[hole] = (Relation){0, 0};
     t->count--;
+}
+
+/* ---- all of them ---- */
+
+/* The places where they are, some of them empty (key 0). */
+static Relation *places(Relations *of, uint32_t *count) {
+    *count = of->table ? of->table->capacity : 1;
+    return of->table ? of->table->entries : &of->lone;
+}
+
+static Relation *find(Relations *of, RelationKind kind, Value pid, uint64_t id) {
+    if (of->table) return table_find(of->table, kind, pid, id);
+    return is_wanted(&of->lone, kind, pid, id) ? &of->lone : NULL;
+}
+
+bool relation_add(Relations *of, RelationKind kind, Value pid, uint64_t id) {
+    Relation r = {key_make(kind, pid), id};
+    RelationTable *t = of->table;
+    if (!t && !of->lone.key) return of->lone = r, true;
+    if (find(of, kind, pid, id)) return true;
+    bool full = !t || t->count >= (t->capacity > 4 ? t->capacity - t->capacity / 4 : t->capacity);
+    if (full && !table_grow(of)) return false;
+    table_insert(of->table, r);
     return true;
 }
 
-Value relation_watched(const RelationTable *t, uint64_t id) {
-    uint32_t at = table_find(t, RELATION_WATCHES, V_NIL, id);
-    return t && at < t->capacity ? key_pid(t->entries[at].key) : V_NIL;
+bool relation_remove(Relations *of, RelationKind kind, Value pid, uint64_t id) {
+    Relation *r = find(of, kind, pid, id);
+    if (!r) return false;
+    if (of->table)
+        table_remove(of->table, (uint32_t)(r - of->table->entries));
+    else
+        r->key = 0;
+    return true;
 }
 
-void relation_counts(const RelationTable *t, uint64_t *links, uint64_t *monitors) {
+Value relation_watched(Relations *of, uint64_t id) {
+    const Relation *r = find(of, RELATION_WATCHES, V_NIL, id);
+    return r ? key_pid(r->key) : V_NIL;
+}
+
+void relation_counts(Relations *of, uint64_t *links, uint64_t *monitors) {
+    uint32_t count;
+    const Relation *all = places(of, &count);
     *links = *monitors = 0;
-    for (uint32_t i = 0; t && i < t->capacity; i++) {
-        if (!t->entries[i].key) continue;
-        RelationKind kind = key_kind(t->entries[i].key);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!all[i].key) continue;
+        RelationKind kind = key_kind(all[i].key);
         if (kind == RELATION_LINK) ++*links;
         if (kind == RELATION_WATCHES || kind == RELATION_WATCHED_BY) ++*monitors;
     }
 }
 
-void relations_free(RelationTable *t) { mem_free(t); }
+void relations_free(Relations *of) {
+    mem_free(of->table);
+    *of = (Relations){.table = NULL};
+}
 
 /* ---- signals ---- */
 
@@ -119,9 +144,10 @@ static void tell_waiter(BtVm *vm, Scheduler *s, Value pid, uint64_t wait_id) {
 }
 
 void relations_fire(Scheduler *s, Process *p, Value reason) {
-    RelationTable *t = p->link.relations;
-    for (uint32_t i = 0; t && i < t->capacity; i++) {
-        Relation r = t->entries[i];
+    uint32_t count;
+    const Relation *all = places(&p->link.relations, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        Relation r = all[i];
         if (!r.key) continue;
         Value pid = key_pid(r.key);
         switch (key_kind(r.key)) {
@@ -148,14 +174,14 @@ void relation_refuse(BtVm *vm, Scheduler *s, Value self, const Message *m, Value
 }
 
 void relation_signal(Process *p, const Message *m) {
-    RelationTable **table = &p->link.relations;
+    Relations *of = &p->link.relations;
     RelationKind watch = m->waiter ? RELATION_AWAITED_BY : RELATION_WATCHED_BY;
     bool done = true;
     switch (m->kind) {
-    case MSG_LINK: done = relation_add(table, RELATION_LINK, m->sender, 0); break;
-    case MSG_UNLINK: (void)relation_remove(*table, RELATION_LINK, m->sender, 0); break;
-    case MSG_MONITOR: done = relation_add(table, watch, m->sender, m->call_id); break;
-    case MSG_DEMONITOR: (void)relation_remove(*table, watch, m->sender, m->call_id); break;
+    case MSG_LINK: done = relation_add(of, RELATION_LINK, m->sender, 0); break;
+    case MSG_UNLINK: (void)relation_remove(of, RELATION_LINK, m->sender, 0); break;
+    case MSG_MONITOR: done = relation_add(of, watch, m->sender, m->call_id); break;
+    case MSG_DEMONITOR: (void)relation_remove(of, watch, m->sender, m->call_id); break;
     default: break;
     }
     if (!done) vm_fail(p->vm);
@@ -166,8 +192,7 @@ void relation_signal(Process *p, const Message *m) {
 void process_link(Process *a, Value b_pid) {
     Value noproc = SYMBOL(noproc);
     if (b_pid == a->pid || !value_is_pid(b_pid)) return;
-    const RelationTable *t = a->link.relations;
-    if (t && table_find(t, RELATION_LINK, b_pid, 0) < t->capacity) return;
+    if (find(&a->link.relations, RELATION_LINK, b_pid, 0)) return;
     if (!relation_add(&a->link.relations, RELATION_LINK, b_pid, 0)) {
         vm_fail(a->vm);
         return;
@@ -183,13 +208,13 @@ void process_tether(Process *p, Value owner) {
 
 /* Whom it was tethered to. */
 static Value cut(Process *p) {
-    RelationTable *t = p->link.relations;
-    uint32_t at = 0;
+    uint32_t count, at = 0;
+    const Relation *all = places(&p->link.relations, &count);
     p->link.tethered = false;
-    while (at < t->capacity && key_kind(t->entries[at].key) != RELATION_TETHERED) at++;
-    if (at == t->capacity) return V_NIL;
-    Value owner = key_pid(t->entries[at].key);
-    (void)relation_remove(t, RELATION_TETHERED, owner, 0);
+    while (at < count && !(all[at].key && key_kind(all[at].key) == RELATION_TETHERED)) at++;
+    if (at == count) return V_NIL;
+    Value owner = key_pid(all[at].key);
+    (void)relation_remove(&p->link.relations, RELATION_TETHERED, owner, 0);
     return owner;
 }
 
@@ -202,11 +227,11 @@ void process_tie(Process *p) {
 }
 
 void process_unlink(Process *a, Value b_pid) {
-    if (a->link.tethered && relation_remove(a->link.relations, RELATION_TETHERED, b_pid, 0)) {
+    if (a->link.tethered && relation_remove(&a->link.relations, RELATION_TETHERED, b_pid, 0)) {
         a->link.tethered = false;
         return;
     }
-    if (relation_remove(a->link.relations, RELATION_LINK, b_pid, 0))
+    if (relation_remove(&a->link.relations, RELATION_LINK, b_pid, 0))
         (void)signal_send(a->vm, a->scheduler, b_pid, MSG_UNLINK, a->pid, 0, NULL, 0);
 }
 
@@ -222,8 +247,8 @@ void process_monitor(Process *watcher, Value target, Value reference) {
 
 void process_demonitor(Process *watcher, Value reference) {
     uint64_t serial = reference_serial(reference);
-    Value target = relation_watched(watcher->link.relations, serial);
-    if (relation_remove(watcher->link.relations, RELATION_WATCHES, V_NIL, serial))
+    Value target = relation_watched(&watcher->link.relations, serial);
+    if (relation_remove(&watcher->link.relations, RELATION_WATCHES, V_NIL, serial))
         (void)signal_send(watcher->vm, watcher->scheduler, target, MSG_DEMONITOR, watcher->pid, serial, NULL,
                           0);
 }

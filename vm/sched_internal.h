@@ -359,14 +359,14 @@ typedef enum {
     RELATION_AWAITED_BY,
     RELATION_TETHERED
 } RelationKind;
-bool relation_add(RelationTable **table, RelationKind kind, Value pid, uint64_t id);
-bool relation_remove(RelationTable *table, RelationKind kind, Value pid, uint64_t id);
+bool relation_add(Relations *of, RelationKind kind, Value pid, uint64_t id);
+bool relation_remove(Relations *of, RelationKind kind, Value pid, uint64_t id);
 /* Of RELATION_WATCHES: whom this reference watches, or V_NIL. */
-Value relation_watched(const RelationTable *table, uint64_t id);
+Value relation_watched(Relations *of, uint64_t id);
 /* How many links, and how many monitors in either direction. */
-void relation_counts(const RelationTable *table, uint64_t *links, uint64_t *monitors);
+void relation_counts(Relations *of, uint64_t *links, uint64_t *monitors);
 void relations_fire(Scheduler *s, Process *p, Value reason); /* at death */
-void relations_free(RelationTable *table);
+void relations_free(Relations *of);
 /* Acts on MSG_LINK, MSG_UNLINK, MSG_MONITOR, MSG_DEMONITOR. */
 void relation_signal(Process *p, const Message *m);
 /* A LINK or MONITOR that its target did not live to see. */

@@ -40,9 +40,9 @@ bool timer_body_begin(Process *p, const Message *m) {
 }
 
 static bool left_nothing(Process *p) {
-    const ProcessLink *l = &p->link;
+    ProcessLink *l = &p->link;
     uint64_t links, monitors;
-    relation_counts(l->relations, &links, &monitors);
+    relation_counts(&l->relations, &links, &monitors);
     /* relaxed: its own; who else sets it does so by a signal */
     uint32_t mailbox_limit = atomic_load_explicit(&l->mailbox_limit, memory_order_relaxed);
     return p->pending == PENDING_NONE && !links && !monitors && !l->ending && !l->trap_exit &&
