@@ -1,7 +1,8 @@
 /* A pair of 64-bit words changed together by compare-and-swap (cmpxchg16b).
  *
  * gcc's _Atomic of 16 bytes calls libatomic, so the __sync builtins are used; they are full barriers and
- * ThreadSanitizer knows them. The pair is never written by plain stores once it is shared. Build with -mcx16.
+ * ThreadSanitizer knows them. The pair is never written by plain stores once it is shared, save by
+ * word128_publish. Build with -mcx16.
  */
 #ifndef BT_VM_ATOMIC128_H
 #define BT_VM_ATOMIC128_H
@@ -26,6 +27,12 @@ static inline Word128 word128_peek(const uint64_t word[2]) {
     w.low = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
     w.high = __atomic_load_n(&word[1], __ATOMIC_ACQUIRE);
     return w;
+}
+
+/* A new low half, where nobody else's compare-and-swap can succeed: they all want a generation that has not
+ * been given out yet. release: pairs with the acquire of word128_peek. */
+static inline void word128_publish(uint64_t word[2], uint64_t low) {
+    __atomic_store_n(&word[0], low, __ATOMIC_RELEASE);
 }
 
 /* Sequentially consistent. On failure *expected is what was found. */

@@ -148,6 +148,7 @@ struct Scheduler {
     TimerQueue timers;
     Process *free_processes;
     unsigned free_count;
+    _Atomic int32_t live; /* processes made here less those ended here; only the sum of all says something */
     MessageCache messages[MESSAGE_SIZES];
     SpareBlocks spares;         /* of collections */
     Value cooling[COOLING_MAX]; /* pids */
@@ -174,7 +175,7 @@ typedef struct ProcessTable {
     uint32_t capacity, used; /* used: slots ever taken */
     void **memory;           /* every block ever taken for slabs and directories */
     uint32_t memory_count, memory_capacity;
-    _Atomic uint32_t live;
+    _Atomic int32_t live; /* made less ended, away from schedulers; theirs are in Scheduler.live */
     Process *free_processes;
 } ProcessTable;
 

@@ -638,7 +638,7 @@ START_TEST(test_spawn_tree) {
         nanosleep(&nap, NULL);
     }
     ck_assert_uint_eq(atomic_load(&left), 0);
-    while (atomic_load(&vm->schedulers->processes.live)) sched_yield();
+    while (process_count(vm)) sched_yield();
 }
 END_TEST
 
