@@ -103,7 +103,7 @@ struct BlockFacts {
     FnFacts *fn;               /* the function in which its body runs */
     BlockFacts *outer;         /* the block around it, NULL at the root of a method */
     FnFacts *closure;          /* its own function, NULL if inlined; a home of its own for a builder block */
-    Node *twin;                /* block of a fold: a copy of it that is inlined, or NULL */
+    Node *twin;                /* block of a send that may be inlined: a copy of it that is, or NULL */
     uint32_t depth;            /* 1 for a block at the root */
     bool writes_outer;         /* some local from outside, directly or through closures inside */
     const char *field_written; /* the first instance field that it or a block inside sets, or NULL */
@@ -191,6 +191,7 @@ typedef struct Analysis {
     DiagList *diags;
     Module *module;
     NameMap selectors; /* -> SelectorInfo */
+    NameMap own;       /* selector of a construct -> does a class of the program have such a method? */
     NameMap classes;   /* -> ClassInfo */
     NameMap slots;     /* -> NameSlot */
     struct WellKnown {
@@ -228,6 +229,13 @@ bool send_is_inlined(const SelectorInfo *info, const Node *send);
 bool send_is_fold(const Analysis *a, const SelectorInfo *info, const Node *send);
 /* The inlined copy of a fold's block, NULL for all other sends. */
 Node *fold_twin(const Analysis *a, const Node *send);
+/* A construct whose receiver may be an instance of a class of the program that has such a method: it is
+ * compiled as both, like a fold. */
+bool send_may_be_own(Analysis *a, const SelectorInfo *info, const Node *send);
+/* The same selector where it is an ordinary message. */
+const SelectorInfo *selector_sent(const SelectorInfo *info);
+/* The block that is inlined for an argument of a construct: its twin, if it has one. */
+Node *inlined_block(Node *argument);
 /* May argument `index` (0 = receiver) be a block that hands its writes back? */
 bool selector_threads(const SelectorInfo *info, const char *selector, uint32_t index);
 /* The literal block behind parentheses, or NULL. */

@@ -27,6 +27,7 @@ static bool arity_is_checked(const SelectorInfo *info, char want) {
 }
 
 static void check_arity(Analysis *a, const Node *node, const SelectorInfo *info) {
+    if (send_may_be_own(a, info, node)) return;
     bool inject = strcmp(info->text, "inject:into:") == 0;
     for (uint32_t i = 1; info->blocks[i]; i++) {
         char want = inject && i == 2 ? '2' : info->blocks[i];

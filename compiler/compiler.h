@@ -26,6 +26,9 @@ typedef struct {
     /* Does the class (or its chain) define this selector on this side? flags: METHOD_*. */
     bool (*find_method)(void *context, const char *class_name, const char *selector, bool class_side,
                         uint8_t *flags);
+    /* Has a class of the program, on either side, a method of its own with this selector? Methods of the
+     * library do not count. NULL: none has. */
+    bool (*program_has)(void *context, const char *selector);
     /* Is it a name that the workspace shares (`Workspace bind:as:`)? NULL: there are none. */
     bool (*has_shared_name)(void *context, const char *name);
     /* The class whose name is nearest to one that nobody knows; NULL: none is near. May be NULL. */

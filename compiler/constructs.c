@@ -9,6 +9,13 @@ static const SelectorInfo SELECTORS[] = {
 #undef SELECTOR
 };
 
+/* Those of which `send_may_be_own`, as ordinary messages that hand the writes of their blocks back. */
+static const SelectorInfo SENT[] = {
+#define SELECTOR(text, construct, op, blocks) {text, CTRL_THREADING, IR_##op, blocks},
+#include "compiler/constructs.def"
+#undef SELECTOR
+};
+
 bool constructs_init(Analysis *a) {
     for (size_t i = 0; i < sizeof SELECTORS / sizeof *SELECTORS; i++) {
         void **slot = name_map_slot(&a->selectors, a->arena, intern_cstring(a->intern, SELECTORS[i].text));
@@ -72,6 +79,52 @@ Node *fold_twin(const Analysis *a, const Node *send) {
     NodeList args = send->as.send.args;
     const BlockFacts *b = literal_block(args.items[args.count - 1])->facts;
     return b ? b->twin : NULL;
+}
+
+/* ---- constructs whose selector a class of the program has ---- */
+
+static bool unit_has(const Analysis *a, const char *selector) {
+    const Module *m = a->module;
+    for (uint32_t i = 0; i < m->classes.count; i++) {
+        const ClassInfo *c = m->classes.items[i]->facts;
+        if (c && (name_map_get(&c->methods, selector) || name_map_get(&c->class_methods, selector)))
+            return true;
+    }
+    for (uint32_t i = 0; i < m->ext_methods.count; i++)
+        if (m->ext_methods.items[i]->method->selector == selector) return true;
+    return false;
+}
+
+static bool program_has(Analysis *a, const char *selector) {
+    static char yes, no;
+    const CompilerWorld *world = &a->options->world;
+    void **slot = name_map_slot(&a->own, a->arena, selector);
+    if (!slot) return false;
+    if (!*slot) {
+        bool has =
+            unit_has(a, selector) || (world->program_has && world->program_has(world->context, selector));
+        *slot = has ? &yes : &no;
+    }
+    return *slot == &yes;
+}
+
+/* Numbers, Strings and the like: of the library. */
+static bool is_literal(const Node *node) {
+    node = ast_unparen((Node *)(uintptr_t)node);
+    return node->kind == AST_INT || node->kind == AST_FLOAT || node->kind == AST_STRING;
+}
+
+bool send_may_be_own(Analysis *a, const SelectorInfo *info, const Node *send) {
+    if (info->construct < CTRL_IF_TRUE || info->blocks[0] != '-' || a->options->stdlib) return false;
+    return !is_literal(send->as.send.receiver) && program_has(a, send->as.send.selector);
+}
+
+const SelectorInfo *selector_sent(const SelectorInfo *info) { return &SENT[info - SELECTORS]; }
+
+Node *inlined_block(Node *argument) {
+    Node *block = literal_block(argument);
+    const BlockFacts *b = block ? block->facts : NULL;
+    return b && b->twin ? b->twin : block;
 }
 
 static bool ends_with(const char *text, const char *suffix) {

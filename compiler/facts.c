@@ -352,6 +352,30 @@ static void visit_args(Analysis *a, Node *send, Node *receiver) {
     }
 }
 
+static bool is_nil_test(const SelectorInfo *info) {
+    return info->construct >= CTRL_IF_NIL && info->construct <= CTRL_IF_NOT_NIL_NIL;
+}
+
+/* Compiled as both, the construct and the message; as the message alone where the copies would grow beyond
+ * bounds, and where the receiver's class is asked of everything but nil. */
+static void visit_own(Analysis *a, Node *node, const SelectorInfo *info) {
+    Node *receiver = node->as.send.receiver;
+    NodeList args = node->as.send.args;
+    bool plain = a->plain, whole = !is_nil_test(info);
+    visit_operand(a, receiver, 0, node, receiver);
+    a->plain = true;
+    visit_args(a, node, receiver);
+    a->plain = plain;
+    for (uint32_t i = 0; i < args.count && whole; i++) {
+        if (info->blocks[i + 1] == '-') continue;
+        Node *block = literal_block(args.items[i]);
+        visit_twin(a, block);
+        const BlockFacts *b = block->facts;
+        whole = b && b->twin;
+    }
+    if (!whole) node->facts = (void *)(uintptr_t)selector_sent(info);
+}
+
 static void visit_construct(Analysis *a, Node *node, const SelectorInfo *info) {
     for (uint32_t i = 0; info->blocks[i]; i++) {
         Node *operand = i ? node->as.send.args.items[i - 1] : node->as.send.receiver;
@@ -376,7 +400,10 @@ static void visit_send(Analysis *a, Node *node) {
     const SelectorInfo *info = selector_info(a, node->as.send.selector);
     node->facts = (void *)(uintptr_t)info;
     if (send_is_inlined(info, node)) {
-        visit_construct(a, node, info);
+        if (send_may_be_own(a, info, node))
+            visit_own(a, node, info);
+        else
+            visit_construct(a, node, info);
         return;
     }
     Node *receiver = node->as.send.receiver;
@@ -756,6 +783,6 @@ void threaded_locals_of(Analysis *a, const Node *construct, PtrSet *out) {
     for (uint32_t i = 0; info->blocks[i]; i++) {
         if (info->blocks[i] == '-') continue;
         Node *operand = i ? construct->as.send.args.items[i - 1] : construct->as.send.receiver;
-        add_writes(a, literal_block(operand)->facts, out);
+        add_writes(a, inlined_block(operand)->facts, out);
     }
 }

@@ -153,6 +153,9 @@ IrAtom lower_finish_send(Lower *l, Node *send, const Node *receiver, Operands *o
 
 /* ---- lower_flow.c, lower_fold.c, lower_match.c ---- */
 IrAtom lower_construct(Lower *l, Node *node, const SelectorInfo *info, Position pos);
+/* The message itself, where the construct does not apply: the operands in front of the blocks are evaluated.
+ */
+IrAtom lower_sent(Lower *l, Node *node, const Operands *evaluated);
 /* `twin`: the copy of its block that is inlined. */
 IrAtom lower_fold(Lower *l, Node *node, Node *twin, Position pos);
 IrAtom lower_match(Lower *l, Node *node, Position pos);

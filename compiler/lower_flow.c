@@ -13,7 +13,7 @@ typedef struct {
     IrAtom value, argument;
 } Arm;
 
-static Arm arm_of(Node *block) { return (Arm){.block = literal_block(block)}; }
+static Arm arm_of(Node *block) { return (Arm){.block = inlined_block(block)}; }
 static Arm arm_value(IrAtom value) { return (Arm){.value = value}; }
 
 static void lower_arm(Lower *l, IrStmt *construct, uint32_t index, IrFrameKind kind, Arm arm, Position pos) {
@@ -58,14 +58,20 @@ static bool is_boolean(const Lower *l, const Node *node) {
 
 /* Untaken, such an arm answers nil rather than the receiver (semantics 5). */
 static IrAtom untaken(const Node *block, IrAtom receiver) {
-    const BlockFacts *b = literal_block((Node *)(uintptr_t)block)->facts;
+    const BlockFacts *b = inlined_block((Node *)(uintptr_t)block)->facts;
     return b->writes_outer || b->field_written ? NIL_ATOM : receiver;
 }
 
-static IrAtom lower_conditional(Lower *l, Node *node, const SelectorInfo *info, Position pos) {
+/* Is the message compiled too, for receivers of a class that has such a method? */
+static bool is_also_sent(const Node *node) {
+    NodeList args = node->as.send.args;
+    const BlockFacts *last = literal_block(args.items[args.count - 1])->facts;
+    return last->twin;
+}
+
+static IrAtom lower_on_boolean(Lower *l, Node *node, const SelectorInfo *info, IrAtom condition, uint32_t imm,
+                               Position pos) {
     Node **args = node->as.send.args.items;
-    IrAtom condition = lower_expr(l, node->as.send.receiver);
-    uint32_t imm = is_boolean(l, node->as.send.receiver) ? BC_NONE : lower_symbol(l, node->as.send.selector);
     uint8_t argc = (uint8_t)node->as.send.args.count;
     const IrAtom yes_atom = ATOM(ATOM_TRUE, 0), no_atom = ATOM(ATOM_FALSE, 0);
     Arm yes, no;
@@ -92,6 +98,31 @@ static IrAtom lower_conditional(Lower *l, Node *node, const SelectorInfo *info, 
         break;
     }
     return lower_if(l, node->span, condition, imm, argc, yes, no, pos);
+}
+
+static IrAtom lower_conditional(Lower *l, Node *node, const SelectorInfo *info, Position pos) {
+    static const PtrSet NONE = {0};
+    Node *receiver = node->as.send.receiver;
+    IrAtom condition = lower_expr(l, receiver);
+    if (is_boolean(l, receiver) || !is_also_sent(node)) {
+        uint32_t imm = is_boolean(l, receiver) ? BC_NONE : lower_symbol(l, node->as.send.selector);
+        return lower_on_boolean(l, node, info, condition, imm, pos);
+    }
+    Operands o;
+    lower_operands_begin(l, &o, 1);
+    lower_operands_add(l, &o, condition);
+    PtrSet threads = {0};
+    threaded_locals_of(l->a, node, &threads);
+    IrAtom test = lower_bind1(l, IR_ISBOOL, condition, 0, node->span);
+    IrStmt *s = lower_construct_begin(l, CONSTRUCT_IF, 1, 2, node->span);
+    s->operands[0] = test;
+    FrameMark mark = lower_frame_enter(l, s, 0, FRAME_BranchArm, &threads);
+    IrAtom value =
+        lower_on_boolean(l, node, info, lower_refresh(l, condition), BC_NONE, position_inside(pos));
+    lower_frame_leave(l, &mark, value);
+    mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
+    lower_frame_leave(l, &mark, lower_sent(l, node, &o));
+    return lower_construct_end(l, s, &threads, pos);
 }
 
 static IrAtom lower_nil_test(Lower *l, Node *node, const SelectorInfo *info, Position pos) {
@@ -184,17 +215,19 @@ static IrAtom test_integers(Lower *l, const IrAtom *range, uint32_t count, Span 
     return lower_construct_end(l, s, &NONE, POS_VALUE);
 }
 
-/* Anything but Integers gets the ordinary send, with nil for the block (does_not_understand, mostly). */
-static void lower_ordinary(Lower *l, Node *node, const Operands *o) {
+/* Anything but Integers gets the ordinary send (does_not_understand, mostly). Its block has no code of its
+ * own: what stands for it says so when it is used. */
+static IrAtom lower_ordinary(Lower *l, Node *node, const Operands *o) {
+    if (is_also_sent(node)) return lower_sent(l, node, o);
     IrAtom *operands = lower_atoms(l, o->count + 1);
     for (uint32_t i = 0; i < o->count; i++) operands[i] = lower_refresh(l, o->atoms[i]);
-    operands[o->count] = NIL_ATOM;
-    lower_send_named(l, IR_SEND, node->as.send.selector, operands, o->count + 1, node->span);
+    operands[o->count] = lower_bind0(l, IR_CLASS, ir_const_inlined_block(l->unit), node->span);
+    return lower_send_named(l, IR_SEND, node->as.send.selector, operands, o->count + 1, node->span);
 }
 
 static IrAtom lower_counted(Lower *l, Node *node, const SelectorInfo *info, Position pos) {
     NodeList args = node->as.send.args;
-    Node *block = literal_block(args.items[args.count - 1]);
+    Node *block = inlined_block(args.items[args.count - 1]);
     Var *index = block->as.block.params.count ? block->as.block.params.items[0]->facts : NULL;
     Operands o;
     lower_operands_begin(l, &o, 3);
@@ -218,10 +251,8 @@ static IrAtom lower_counted(Lower *l, Node *node, const SelectorInfo *info, Posi
     lower_count(l, block, index, range, &threads, POS_VALUE);
     lower_frame_leave(l, &mark, NIL_ATOM);
     mark = lower_frame_enter(l, s, 1, FRAME_BranchArm, &NONE);
-    lower_ordinary(l, node, &o);
-    lower_frame_leave(l, &mark, NIL_ATOM);
-    lower_construct_end(l, s, &threads, pos);
-    return NIL_ATOM;
+    lower_frame_leave(l, &mark, lower_ordinary(l, node, &o));
+    return lower_construct_end(l, s, &threads, pos);
 }
 
 /* ---- regions ---- */

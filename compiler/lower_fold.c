@@ -130,13 +130,14 @@ static IrAtom lower_over_list(Lower *l, Fold *f) {
     }
 }
 
-static IrAtom lower_sent(Lower *l, Node *node, const Operands *evaluated) {
+IrAtom lower_sent(Lower *l, Node *node, const Operands *evaluated) {
     NodeList args = node->as.send.args;
     Operands o;
     lower_operands_begin(l, &o, args.count + 1);
     for (uint32_t i = 0; i < evaluated->count; i++)
         lower_operands_add(l, &o, lower_refresh(l, evaluated->atoms[i]));
-    lower_operands_add(l, &o, lower_closure(l, literal_block(args.items[args.count - 1])));
+    for (uint32_t i = evaluated->count - 1; i < args.count; i++)
+        lower_operands_add(l, &o, lower_closure(l, literal_block(args.items[i])));
     return lower_finish_send(l, node, node->as.send.receiver, &o, POS_VALUE);
 }
 

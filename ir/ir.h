@@ -100,17 +100,18 @@ typedef enum {
 
 /* Constructs and their frames, in order:
  *   If      operand 0 = condition; frames[0] taken if it is true, frames[1] if it is false (both BranchArm).
- * If it is neither, the ordinary send of selector `imm` (symbol constant, `flags` arguments, all nil) gives
- * the value (does_not_understand, mostly); imm = BC_NONE: the condition is a Boolean for certain While
- * frames[0] Condition (yields the test), frames[1] Loop; `negate` for whileFalse:; yields nil; a test that is
- * no Boolean: as If Repeat  frames[0] Loop Count   operands start, stop, step (numbers, tested before by
- * ISINT or known); frames[0] Loop, whose index arrives in local `index_local` as a new version Each operand
- * the List (tested before by ISLIST; anything else has no elements); frames[0] Loop, as that of Count with
- * the element OnDo frames[0] Protected, frames[1] Handler; operand 0 = filter; the exception arrives in temp
- * `exception` Ensure frames[0] Protected, frames[1] Cleanup Home    frames[0] Landing, at the begin of a
- * script whose blocks have a ^: it is passed over, and run when such a ^ arrives, from wherever; its value
- * comes in temp `exception`. So it may read carriers and what is never written. Result tryDo: with a literal
- * block is an OnDo whose filter is nil (matches everything). */
+ * If it is neither, the ordinary send of selector `imm` (symbol constant, `flags` arguments, each the class
+ * InlinedBlock, which raises an error whatever it is asked) gives the value (does_not_understand, mostly);
+ * imm = BC_NONE: the condition is a Boolean for certain While frames[0] Condition (yields the test),
+ * frames[1] Loop; `negate` for whileFalse:; yields nil; a test that is no Boolean: as If Repeat  frames[0]
+ * Loop Count   operands start, stop, step (numbers, tested before by ISINT or known); frames[0] Loop, whose
+ * index arrives in local `index_local` as a new version Each operand the List (tested before by ISLIST;
+ * anything else has no elements); frames[0] Loop, as that of Count with the element OnDo frames[0] Protected,
+ * frames[1] Handler; operand 0 = filter; the exception arrives in temp `exception` Ensure frames[0]
+ * Protected, frames[1] Cleanup Home    frames[0] Landing, at the begin of a script whose blocks have a ^: it
+ * is passed over, and run when such a ^ arrives, from wherever; its value comes in temp `exception`. So it
+ * may read carriers and what is never written. Result tryDo: with a literal block is an OnDo whose filter is
+ * nil (matches everything). */
 typedef enum {
     CONSTRUCT_IF,
     CONSTRUCT_WHILE,
@@ -252,6 +253,8 @@ uint32_t ir_const_int(IrUnit *unit, int64_t i); /* constants are shared within a
 uint32_t ir_const_float(IrUnit *unit, double d);
 uint32_t ir_const_string(IrUnit *unit, const char *bytes, size_t length);
 uint32_t ir_const_symbol(IrUnit *unit, const char *bytes, size_t length);
+/* The name of the class that stands for a block without code of its own (stdlib/Block.bt). */
+uint32_t ir_const_inlined_block(IrUnit *unit);
 IrFunction *ir_function_new(IrUnit *unit, uint32_t *index);
 uint32_t ir_local_new(IrUnit *unit, IrFunction *fn, const char *name, IrLocalMode mode);
 bool ir_failed(const IrUnit *unit); /* memory ran out while the unit was built: it must not be used */

@@ -218,6 +218,11 @@ uint32_t ir_const_symbol(IrUnit *unit, const char *bytes, size_t length) {
     return const_text(unit, BC_SYMBOL, bytes, length);
 }
 
+uint32_t ir_const_inlined_block(IrUnit *unit) {
+    static const char NAME[] = "InlinedBlock";
+    return ir_const_symbol(unit, NAME, sizeof NAME - 1);
+}
+
 /* ---- nodes ---- */
 
 IrFunction *ir_function_new(IrUnit *unit, uint32_t *index) {

@@ -222,7 +222,8 @@ static void code_stub(Emit *e, const Stub *s) {
     for (;;) {
         e->offset = b.offset;
         code_move(e, b.base, value);
-        for (uint32_t i = 1; i <= b.argc; i++) code_imm(e, OP_LOADNIL, 0, b.base + i, 0);
+        for (uint32_t i = 1; i <= b.argc; i++)
+            code_imm(e, OP_LOADCLASS, 0, b.base + i, ir_const_inlined_block(e->unit));
         value = result_reg(&b);
         code_abc(e, OP_SEND, b.argc, value, b.base, code_site(e, b.name, b.argc, 0, BC_NO_CAPTURE));
         if (b.dest.kind != DEST_BRANCH) break;

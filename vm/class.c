@@ -231,6 +231,26 @@ Method *class_lookup(BtVm *vm, uint32_t dispatch_class, Value selector) {
     return m;
 }
 
+static bool programs_own(const MethodTable *t, Value selector) {
+    const Method *m = t ? method_table_find(t, selector) : NULL;
+    return m && !m->fn->unit->stdlib;
+}
+
+bool class_program_has(BtVm *vm, Value selector) {
+    bool found = false;
+    pthread_rwlock_rdlock(&vm->classes->lock);
+    uint32_t limit = atomic_load_explicit(&vm->classes->class_limit, memory_order_relaxed);
+    for (uint32_t id = 1; id < limit && !found; id++) {
+        const Class *c = class_by_id(vm, id);
+        if (!c || c->removed) continue;
+        found = programs_own(c->extensions, selector) || programs_own(c->class_extensions, selector);
+        if (!(c->flags & CLASS_STDLIB))
+            found = found || programs_own(c->methods, selector) || programs_own(c->class_methods, selector);
+    }
+    pthread_rwlock_unlock(&vm->classes->lock);
+    return found;
+}
+
 /* Above the class in which the text lives: extensions of that superclass first, then its chain
  * (semantics 2.2). */
 static Method *lookup_above(BtVm *vm, const Class *c, bool class_side, Value selector) {

@@ -87,6 +87,8 @@ bool class_id_inherits(BtVm *vm, uint32_t id, uint32_t ancestor_id);
 Method *class_lookup(BtVm *vm, uint32_t dispatch_class, Value selector);
 /* The same through the global cache, which it fills under the reader lock. */
 Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class);
+/* Has a class a method with this selector, on either side, that is no method of the library? Any thread. */
+bool class_program_has(BtVm *vm, Value selector);
 
 /* Installs all classes and extensions of a linked unit (superclasses first), starts class processes, flushes
  * once. False with a reason: unknown superclass, cycle, sealed superclass, stdlib_shadowing ... : nothing is

@@ -48,3 +48,23 @@ program tree/src/root.bt 'Supervisor subclass: Root
     VmProcess start: [Timer sleep: 100. Root current stop]
     #()'
 expect "a service that ends well" 0 '' 'Supervisor : Root~$' "$work/inside" tree "$binary" run .
+
+# A class with a method named like a construct, loaded behind code that was compiled without it.
+program early.bt 'Object subclass: Early
+  class try: x => x ifTrue: [3]
+  class count: x => x to: 3 do: [:i | i]
+  class both: x => x ifTrue: [1] ifFalse: [2]'
+program latecomer.bt 'Value subclass: Latecomer
+  field: tag = 1
+  ifTrue: b => #(b value)
+  ifTrue: b ifFalse: c => #untouched
+  to: n do: b => b value: n
+Object subclass: Main
+  class kindOf: b => b on: Error do: [:e | "{e kind}, {e hint}"]
+  class run =>
+    x := Latecomer new
+    Console printLine: (self kindOf: [Early try: x])
+    Console printLine: (self kindOf: [Early count: x])
+    Console printLine: (Early both: x) printString'
+expect "a block compiled in line is no argument" 0 '^(dispatch_error, Bind the block to a variable first[^~]*~){2}#untouched~$' '' \
+    "$binary" run --load "$work/early.bt" "$work/latecomer.bt"

@@ -70,6 +70,12 @@ static bool find_method(void *context, const char *class_name, const char *selec
     return true;
 }
 
+static bool program_has(void *context, const char *selector) {
+    World *w = context;
+    Value symbol = symbol_lookup(w->vm, selector, strlen(selector));
+    return symbol != V_HOLE && class_program_has(w->vm, symbol);
+}
+
 static bool has_shared_name(void *context, const char *name) {
     World *w = context;
     SharedTerm *term = name_get(w->vm, WORKSPACE_GLOBALS, name, strlen(name), NULL);
@@ -86,6 +92,7 @@ CompilerWorld world_interface(World *w) {
     return (CompilerWorld){.context = w,
                            .find_class = find_class,
                            .find_method = find_method,
+                           .program_has = program_has,
                            .has_shared_name = has_shared_name,
                            .similar_class = similar_class};
 }
