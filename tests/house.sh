@@ -16,6 +16,8 @@ check "an unwinding stops in vm/unwind.c only, at a handler that restores (vm/by
     "$(grep -nE '(->|\.)handler\b' vm/*.[ch] vm/*.inc vm/prims/*.[ch] | grep -v '^vm/unwind\.c:')"
 check "primitives raise and do not catch: no new ones that drop an error" \
     "$(grep -nE 'exception = V_HOLE' vm/prims/*.c | grep -vE '^vm/prims/prim_(actor|class_state)\.c:')"
+check "what belongs to a VM comes from its memory (vm/bytecode/memory.h)" \
+    "$(grep -nE '\b((m|c|re)alloc|strn?dup|mi_[a-z_]+|own_[a-z]*alloc) ?\(' vm/*.[ch] vm/prims/*.[ch] vm/api/*.[ch])"
 check "no setjmp" "$(grep -nE '\b(setjmp|longjmp)\b' vm/*.[ch] vm/*/*.[ch] compiler/*.[ch] ir/*.[ch])"
 if command -v clang-format >/dev/null; then
     check "formatted" "$(clang-format --dry-run -Werror $(git ls-files '*.c' '*.h') 2>&1 | grep -E 'error:' | cut -d: -f1 | sort | uniq -c | head -n 20)"

@@ -94,13 +94,14 @@ run_tests() {
         one "release 20,000 programs, three callers" "$cd_root/build/test_property" --count 20000 --seed 2 --callers 3
         one "release planted faults" bash "$cd_root/tests/property/faults.sh" "$scratch"
     fi
+    if [ $long = 1 ]; then limit=3000 one "release allocator, 5,000 failures" env ALLOCATOR_ROUNDS=5000 "$cd_root/build/test_allocator"; fi
     if [ $long = 1 ]; then limit=1500 one "release embedding, a million texts" env EMBED_SECONDS=60 EMBED_TEXTS=1000000 "$cd_root/build/test_embed_soak"; fi
     if [ $long = 1 ]; then one "release 50,000 mutants" "$cd_root/build/test_mutation" 50000 7; fi
     echo "ASan and UBSan"
     build "$cd_root/build-asan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=address -DBT_STRESS=ON
     export ASAN_OPTIONS=detect_leaks=0 CK_FORK=no BT_TEST_SCALE=0.001
     programs "$cd_root/build-asan" asan
-    for name in host value session reentry event_loop; do
+    for name in host value session reentry event_loop allocator; do
         one "asan leaks of $name" env ASAN_OPTIONS=detect_leaks=1 "$cd_root/build-asan/test_$name"
     done
     if [ $long = 1 ]; then limit=2400 one "asan embedding, 10 minutes" env EMBED_SECONDS=600 ASAN_OPTIONS=detect_leaks=1 "$cd_root/build-asan/test_embed_soak"; fi
@@ -112,7 +113,7 @@ run_tests() {
     one "asan processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build-asan/beamtalk"
     echo "TSan, processes"
     build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
-    programs "$cd_root/build-tsan" tsan 'sched|vectors|reentry|event_loop|embed_soak'
+    programs "$cd_root/build-tsan" tsan 'sched|vectors|reentry|event_loop|embed_soak|allocator'
     if [ $long = 1 ]; then limit=2400 one "tsan embedding, 10 minutes" env EMBED_SECONDS=600 "$cd_root/build-tsan/test_embed_soak"; fi
     if [ $long = 1 ]; then one "tsan soak" bash -c 'SOAK_SECONDS=60 "$1/build-tsan/beamtalk" run "$1/tests/processes/soak.bt" 2>&1 | grep -v resident >"$2"; ! grep -q "WARNING: ThreadSanitizer" "$2" && echo "1 passed, 0 failed"' - "$cd_root" "$scratch/tsan-soak"; fi
     one "tsan class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-tsan/beamtalk" 100

@@ -1,7 +1,8 @@
 #include "vm/bignum.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/rooted.h"
+#include "vm/vm.h"
 
 #include <math.h>
 
@@ -71,8 +72,8 @@ static bool gmp_scratch_ok(Process *p, size_t limbs) {
                                  : limbs > UINT16_MAX << 4 ? UINT16_MAX << 8
                                                            : limbs << 4));
     if (limbs < GMP_STACK_LIMBS) return true;
-    void *probe = mem_alloc(limbs * 16 * sizeof(mp_limb_t));
-    mem_free(probe);
+    void *probe = memory_alloc(NULL, limbs * 16 * sizeof(mp_limb_t)); /* GMP's scratch is not the VM's */
+    memory_free(NULL, probe);
     if (!probe) error_resource(p, "There is no memory for a computation with large integers.");
     return probe != NULL;
 }
@@ -448,13 +449,13 @@ static size_t digits_bits(size_t length, unsigned radix) {
 }
 
 /* Converts into `limbs` (room for digits_bits / 64 + 2); false if memory lacks. */
-static bool digits_to_limbs(mp_limb_t *limbs, const char *digits, size_t length, unsigned radix,
-                            size_t *count) {
-    unsigned char small[256], *values = length <= sizeof small ? small : mem_alloc(length);
+static bool digits_to_limbs(const Memory *memory, mp_limb_t *limbs, const char *digits, size_t length,
+                            unsigned radix, size_t *count) {
+    unsigned char small[256], *values = length <= sizeof small ? small : memory_alloc(memory, length);
     if (!values) return false;
     for (size_t i = 0; i < length; i++) values[i] = (unsigned char)digit_value(digits[i]);
     *count = length ? (size_t)mpn_set_str(limbs, values, length, (int)radix) : 0;
-    if (values != small) mem_free(values);
+    if (values != small) memory_free(memory, values);
     return true;
 }
 
@@ -470,7 +471,7 @@ PrimStatus bignum_from_digits(Process *p, const char *digits, size_t length, uns
     size_t limbs = digits_bits(length, radix) / LIMB_BITS + 2, count;
     if (limbs > MAX_LIMBS + 2) return too_large(p);
     if (!gmp_scratch_ok(p, limbs) || !reserve(p, limbs, 0, NULL, 0)) return PRIM_RAISE;
-    if (!digits_to_limbs(result_limbs_at_top(p), digits, length, radix, &count)) {
+    if (!digits_to_limbs(p->vm->memory, result_limbs_at_top(p), digits, length, radix, &count)) {
         return error_resource(p, "There is no memory to read a large integer.");
     }
     return finish(p, count, negative, out);
@@ -481,13 +482,13 @@ size_t number_literal_words(const char *digits, size_t length, unsigned radix) {
     return BIGNUM_LIMBS + digits_bits(length, radix) / LIMB_BITS + 2;
 }
 
-bool number_literal_make(uint64_t *words, const char *digits, size_t length, unsigned radix, bool negative,
-                         Value *out, size_t *used_words) {
+bool number_literal_make(const Memory *memory, uint64_t *words, const char *digits, size_t length,
+                         unsigned radix, bool negative, Value *out, size_t *used_words) {
     length = skip_zeros(&digits, length);
     mp_limb_t *limbs = (mp_limb_t *)(words + BIGNUM_LIMBS);
     size_t count;
     if (digits_bits(length, radix) > INTEGER_MAX_BITS ||
-        !digits_to_limbs(limbs, digits, length, radix, &count))
+        !digits_to_limbs(memory, limbs, digits, length, radix, &count))
         return false;
     count = limbs_normal(limbs, count);
     *used_words = 0;
@@ -526,16 +527,17 @@ void integer_append_text(Text *t, Value v, unsigned radix) {
     if (m.count == 0) text_append_char(t, '0');
     if (m.count == 0) return;
     size_t room = (size_t)((double)magnitude_bits(&m) / log2((double)radix)) + 2;
-    mp_limb_t *copy = mem_alloc((m.count + 1) * sizeof *copy); /* mpn_get_str destroys its operand */
+    mp_limb_t *copy =
+        memory_alloc(t->memory, (m.count + 1) * sizeof *copy); /* mpn_get_str destroys its operand */
     if (!copy || !text_reserve(t, room)) {
-        mem_free(copy);
+        memory_free(t->memory, copy);
         t->failed = true;
         return;
     }
     mpn_copyi(copy, m.limbs, (mp_size_t)m.count);
     unsigned char *to = (unsigned char *)t->bytes + t->length;
     size_t count = mpn_get_str(to, (int)radix, copy, (mp_size_t)m.count), zeros = 0;
-    mem_free(copy);
+    memory_free(t->memory, copy);
     while (zeros + 1 < count && to[zeros] == 0) zeros++;
     for (size_t i = zeros; i < count; i++)
         to[i - zeros] = (unsigned char)"0123456789abcdefghijklmnopqrstuvwxyz"[to[i]];

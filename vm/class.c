@@ -1,7 +1,7 @@
 /* The class table: ids, names, lookup, caches, reflection. See class.h and class_internal.h. */
 #include <sys/mman.h>
 #include "vm/class_internal.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/string.h"
 #include "vm/text.h"
 
@@ -32,7 +32,7 @@ static void init_oom_exception(ClassTable *t) {
 }
 
 ClassTable *class_table_new(BtVm *vm) {
-    ClassTable *t = mem_zalloc(sizeof *t);
+    ClassTable *t = memory_zalloc(vm->memory, sizeof *t);
     if (!t) return NULL;
     vm->classes = t;
     pthread_rwlock_init(&t->lock, NULL);
@@ -41,7 +41,7 @@ ClassTable *class_table_new(BtVm *vm) {
     t->classes = reserve_space(MAX_CLASSES * sizeof *t->classes);
     t->methods = reserve_space(MAX_METHODS * sizeof *t->methods);
     t->by_symbol = reserve_space(MAX_CLASS_SYMBOLS * sizeof *t->by_symbol);
-    t->cache = mem_zalloc(GLOBAL_CACHE_SIZE * sizeof *t->cache);
+    t->cache = memory_zalloc(vm->memory, GLOBAL_CACHE_SIZE * sizeof *t->cache);
     atomic_init(&t->class_limit, CLASS_ID_FIRST_FREE);
     t->method_limit = 1;
     t->next_layout = LAYOUT_ID_FIRST;
@@ -53,12 +53,12 @@ ClassTable *class_table_new(BtVm *vm) {
     return t;
 }
 
-static void class_free(Class *c) {
-    method_table_free(c->methods);
-    method_table_free(c->class_methods);
-    method_table_free(c->extensions);
-    method_table_free(c->class_extensions);
-    mem_free(c);
+static void class_free(BtVm *vm, Class *c) {
+    method_table_free(vm->memory, c->methods);
+    method_table_free(vm->memory, c->class_methods);
+    method_table_free(vm->memory, c->extensions);
+    method_table_free(vm->memory, c->class_extensions);
+    memory_free(vm->memory, c);
 }
 
 void class_table_free(BtVm *vm) {
@@ -67,7 +67,7 @@ void class_table_free(BtVm *vm) {
     uint32_t limit = atomic_load_explicit(&t->class_limit, memory_order_relaxed);
     for (uint32_t id = 1; t->classes && id < limit; id++) {
         Class *c = atomic_load_explicit(&t->classes[id], memory_order_relaxed);
-        if (c) class_free(c);
+        if (c) class_free(vm, c);
     }
     while (t->units) {
         CodeUnit *unit = t->units;
@@ -76,22 +76,22 @@ void class_table_free(BtVm *vm) {
     }
     while (t->owned) {
         struct Owned *next = t->owned->next;
-        mem_free(t->owned);
+        memory_free(vm->memory, t->owned);
         t->owned = next;
     }
     release_space((void *)t->classes, MAX_CLASSES * sizeof *t->classes);
     release_space(t->methods, MAX_METHODS * sizeof *t->methods);
     release_space((void *)t->by_symbol, MAX_CLASS_SYMBOLS * sizeof *t->by_symbol);
-    mem_free((void *)t->cache);
+    memory_free(vm->memory, (void *)t->cache);
     pthread_rwlock_destroy(&t->lock);
     pthread_mutex_destroy(&t->units_lock);
     pthread_mutex_destroy(&t->process_lock);
-    mem_free(t);
+    memory_free(vm->memory, t);
     vm->classes = NULL;
 }
 
 void *class_table_own(BtVm *vm, size_t size) {
-    struct Owned *o = mem_zalloc(sizeof *o + size);
+    struct Owned *o = memory_zalloc(vm->memory, sizeof *o + size);
     if (!o) return NULL;
     o->next = vm->classes->owned;
     vm->classes->owned = o;
@@ -176,7 +176,7 @@ Value class_value_of(BtVm *vm, Value v) {
 static Value meta_name(BtVm *vm, Value class_name) {
     size_t length;
     const char *name = symbol_text(vm, class_name, &length);
-    Text t = TEXT_INIT;
+    Text t = TEXT_IN(vm->memory);
     text_append(&t, name, length);
     text_append_cstring(&t, " class");
     Value symbol = t.failed ? V_HOLE : symbol_intern(vm, t.bytes, t.length);

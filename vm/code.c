@@ -5,7 +5,7 @@
  * know (that a name is a symbol constant) is checked here. */
 #include <stdio.h>
 #include "vm/class_internal.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/capabilities.h"
 #include "vm/leaf.h"
 #include "vm/number.h"
@@ -23,18 +23,18 @@ static size_t const_words(const BcConst *k) {
     }
 }
 
-static bool make_integer(uint64_t *at, const BcConst *k, Value *out, size_t *used) {
+static bool make_integer(const Memory *memory, uint64_t *at, const BcConst *k, Value *out, size_t *used) {
     if (k->kind == BC_INT && int_fits_small(k->u.i)) return *out = value_from_int(k->u.i), *used = 0, true;
     if (k->kind == BC_BIGINT) {
         const char *digits = k->u.text.bytes;
         size_t length = k->u.text.length;
         bool negative = length && *digits == '-';
-        return number_literal_make(at, digits + negative, length - negative, 10, negative, out, used);
+        return number_literal_make(memory, at, digits + negative, length - negative, 10, negative, out, used);
     }
     char digits[24];
     uint64_t magnitude = k->u.i < 0 ? 0 - (uint64_t)k->u.i : (uint64_t)k->u.i;
     int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)magnitude);
-    return number_literal_make(at, digits, (size_t)n, 10, k->u.i < 0, out, used);
+    return number_literal_make(memory, at, digits, (size_t)n, 10, k->u.i < 0, out, used);
 }
 
 static Value make_float(uint64_t *at, double d) {
@@ -61,7 +61,7 @@ static bool make_const(CodeUnit *unit, const BcConst *k, uint64_t *at, Value *ou
     switch (k->kind) {
     case BC_INT:
     case BC_BIGINT:
-        if (!make_integer(at, k, out, &used)) return false;
+        if (!make_integer(unit->vm->memory, at, k, out, &used)) return false;
         break;
     case BC_FLOAT: *out = make_float(at, k->u.f); break;
     case BC_STRING: *out = string_make_literal(at, k->u.text.bytes, k->u.text.length); break;
@@ -85,8 +85,8 @@ static bool link_consts(CodeUnit *unit) {
     const BcUnit *bc = unit->bc;
     size_t words = 0;
     for (uint32_t i = 0; i < bc->const_count; i++) words += const_words(&bc->consts[i]);
-    unit->consts = mem_alloc((bc->const_count + 1) * sizeof(Value));
-    unit->literal_words = mem_zalloc((words + 1) * sizeof(uint64_t));
+    unit->consts = memory_alloc(unit->vm->memory, (bc->const_count + 1) * sizeof(Value));
+    unit->literal_words = memory_zalloc(unit->vm->memory, (words + 1) * sizeof(uint64_t));
     if (!unit->consts || !unit->literal_words) return false;
     uint64_t *at = unit->literal_words;
     for (uint32_t i = 0; i < bc->const_count; i++) {
@@ -161,8 +161,8 @@ static bool link_functions(CodeUnit *unit) {
     size_t site_count = 0;
     for (uint32_t i = 0; i < bc->function_count; i++) site_count += bc->functions[i].site_count;
     unit->function_count = bc->function_count;
-    unit->functions = mem_zalloc((bc->function_count + 1) * sizeof(Function));
-    unit->sites = mem_zalloc((site_count + 1) * sizeof(Site));
+    unit->functions = memory_zalloc(unit->vm->memory, (bc->function_count + 1) * sizeof(Function));
+    unit->sites = memory_zalloc(unit->vm->memory, (site_count + 1) * sizeof(Site));
     if (!unit->functions || !unit->sites) return false;
     Site *sites = unit->sites;
     for (uint32_t i = 0; i < bc->function_count; i++) {
@@ -182,7 +182,7 @@ static const LineTable *lines_of(CodeUnit *unit) {
     BcText source = unit->bc->source;
     uint32_t count = 1;
     for (uint32_t i = 0; i < source.length; i++) count += source.bytes[i] == '\n';
-    table = mem_alloc(sizeof *table + count * sizeof *table->starts);
+    table = memory_alloc(unit->vm->memory, sizeof *table + count * sizeof *table->starts);
     if (!table) return NULL;
     table->starts[0] = 0;
     table->count = 1;
@@ -192,7 +192,7 @@ static const LineTable *lines_of(CodeUnit *unit) {
     if (atomic_compare_exchange_strong_explicit(&unit->lines, &other, table, memory_order_acq_rel,
                                                 memory_order_acquire))
         return table;
-    mem_free(table);
+    memory_free(unit->vm->memory, table);
     return other;
 }
 
@@ -214,12 +214,14 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
 /* ---- the unit ---- */
 
 static void unit_free(CodeUnit *unit) {
-    mem_free(unit->consts);
-    mem_free(unit->literal_words);
-    mem_free(unit->functions);
-    mem_free(unit->sites);
-    mem_free(atomic_load_explicit(&unit->lines, memory_order_relaxed)); /* nobody else has it any more */
-    mem_free(unit);
+    const Memory *memory = unit->vm->memory;
+    memory_free(memory, unit->consts);
+    memory_free(memory, unit->literal_words);
+    memory_free(memory, unit->functions);
+    memory_free(memory, unit->sites);
+    memory_free(memory,
+                atomic_load_explicit(&unit->lines, memory_order_relaxed)); /* nobody else has it any more */
+    memory_free(memory, unit);
 }
 
 static bool abi_matches(const BcUnit *bc, char *reason, size_t reason_size) {
@@ -236,7 +238,7 @@ CodeUnit *code_link(BtVm *vm, BcUnit *bc, bool transient, char *reason, size_t r
     if (!abi_matches(bc, reason, reason_size) || (!bc->checked && !bc_check(bc, reason, reason_size)))
         return NULL;
     bc->checked = true;
-    CodeUnit *unit = mem_zalloc(sizeof *unit);
+    CodeUnit *unit = memory_zalloc(vm->memory, sizeof *unit);
     if (!unit) return snprintf(reason, reason_size, "out of memory"), NULL;
     atomic_init(&unit->refs, 1);
     unit->transient = transient;

@@ -1,5 +1,5 @@
 #include "vm/compare.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/array.h"
 #include "vm/dict.h"
 #include "vm/number.h"
@@ -193,7 +193,7 @@ static bool push(Walk *w, Frame2 frame) {
     if (w->count == w->capacity) {
         size_t capacity = w->capacity * 2;
         bool grown = w->frames != w->first;
-        Frame2 *frames = mem_realloc(grown ? w->frames : NULL, capacity * sizeof *frames);
+        Frame2 *frames = memory_realloc(w->vm->memory, grown ? w->frames : NULL, capacity * sizeof *frames);
         if (!frames) {
             w->vm->failed = true;
             return false;
@@ -299,7 +299,7 @@ static int descend_sets(Walk *w, Value a, Value b, Mode mode) {
     if (n != set_size(b)) return n < set_size(b) ? -1 : 1;
     if (n == 0 || walk_nested(w->vm, set_dict(a), set_dict(b), STRICT, w->nesting + 1) == 0) return 0;
     Frame2 frame = {.a = a, .b = b, .end = (uint32_t)n, .mode = (uint8_t)mode, .kind = PARTS_SORTED};
-    frame.items = mem_alloc(2 * n * sizeof *frame.items);
+    frame.items = memory_alloc(w->vm->memory, 2 * n * sizeof *frame.items);
     if (!frame.items) {
         w->vm->failed = true;
         return 1;
@@ -307,7 +307,7 @@ static int descend_sets(Walk *w, Value a, Value b, Mode mode) {
     sorted_elements(w, a, frame.items);
     sorted_elements(w, b, frame.items + n);
     if (push(w, frame)) return DESCEND;
-    mem_free(frame.items);
+    memory_free(w->vm->memory, frame.items);
     return 1;
 }
 
@@ -458,7 +458,7 @@ static void next_parts(Walk *w, Value *a, Value *b, Mode *mode) {
         break;
     }
     if (!last) return;
-    mem_free(f->items);
+    memory_free(w->vm->memory, f->items);
     w->count--;
 }
 
@@ -474,8 +474,8 @@ static int walk_nested(BtVm *vm, Value a, Value b, Mode mode, unsigned nesting) 
         next_parts(&w, &a, &b, &mode);
         order = compare_part(&w, a, b, mode);
     }
-    while (w.count > 0) mem_free(w.frames[--w.count].items);
-    if (w.frames != w.first) mem_free(w.frames);
+    while (w.count > 0) memory_free(vm->memory, w.frames[--w.count].items);
+    if (w.frames != w.first) memory_free(vm->memory, w.frames);
     return order == DESCEND ? 0 : order;
 }
 

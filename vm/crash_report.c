@@ -24,7 +24,7 @@ static void append_cut(Text *t, const char *bytes, size_t length) {
 }
 
 static void append_value(BtVm *vm, Text *t, Value v) {
-    Text one = TEXT_INIT;
+    Text one = TEXT_IN(t->memory);
     print_value(vm, &one, v, PRINT_STRING, V_EMPTY_LIST);
     if (!one.failed) append_cut(t, one.bytes, one.length);
     text_free(&one);
@@ -74,7 +74,7 @@ static void append_state(Process *p, Text *t) {
 
 void crash_report(Process *p, Value owner, const char *separator, Value selector, const Message *m,
                   Value exception) {
-    Text t = TEXT_INIT;
+    Text t = TEXT_IN(p->vm->memory);
     append_head(p, &t, owner, separator, selector, exception);
     append_process(p, &t);
     if (m) append_message(p, &t, m);

@@ -1,10 +1,11 @@
 /* Maps made at once from many entries: literals, sets of Lists, merges, groupBy:. Sorts first, then builds
  * every node once. */
 #include "vm/dict_internal.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/compare.h"
 #include "vm/error.h"
 #include "vm/hash.h"
+#include "vm/vm.h"
 
 #include <stdlib.h>
 
@@ -117,17 +118,17 @@ static void sort_by_buckets(const HashEntry *entries, HashEntry *to, size_t n, s
 static HashEntry *sorted_entries(BtVm *vm, const Source *s) {
     unsigned bits = 1;
     while (bits < BUCKET_BITS_MOST && (size_t)1 << bits < s->count) bits++;
-    HashEntry *entries = mem_alloc(s->count * sizeof *entries),
-              *sorted = mem_alloc(s->count * sizeof *sorted);
-    size_t *starts = mem_zalloc((((size_t)1 << bits) + 1) * sizeof *starts);
+    HashEntry *entries = memory_alloc(vm->memory, s->count * sizeof *entries),
+              *sorted = memory_alloc(vm->memory, s->count * sizeof *sorted);
+    size_t *starts = memory_zalloc(vm->memory, (((size_t)1 << bits) + 1) * sizeof *starts);
     bool made = entries && sorted && starts;
     for (size_t i = 0; made && i < s->count; i++)
         entries[i] = (HashEntry){order_of_hash(value_hash(vm, source_key(s, i))), i};
     if (made) sort_by_buckets(entries, sorted, s->count, starts, bits);
-    mem_free(starts);
-    mem_free(entries);
+    memory_free(vm->memory, starts);
+    memory_free(vm->memory, entries);
     if (made) return sorted;
-    mem_free(sorted);
+    memory_free(vm->memory, sorted);
     return NULL;
 }
 
@@ -246,7 +247,7 @@ static Value large_build(Process *p, const Source *s) {
         for (size_t i = 0; i < n; i++) flat_insert(p->vm, &flat, s, (uint32_t)entries[i].index);
         dict = flat_build(p, &flat, s);
     }
-    mem_free(entries);
+    memory_free(p->vm->memory, entries);
     return dict;
 }
 

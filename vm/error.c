@@ -5,7 +5,7 @@
  * exception. */
 #include <stdarg.h>
 #include <stdio.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/class_internal.h"
 #include "vm/error.h"
 #include "vm/string.h"
@@ -105,7 +105,7 @@ static Value instantiate(Process *p, uint32_t class_id, Value kind, Value class_
 static PrimStatus make_message(Process *p, const KindInfo *info, Value kind, Value class_name, Value selector,
                                const char *text, Value *out) {
     if (info == &KINDS[ERR_resource_error] && !text) return string_from_cstring(p, info->without, out);
-    Text message = TEXT_INIT;
+    Text message = TEXT_IN(p->vm->memory);
     message_text(p->vm, &message, info, kind, class_name, selector, text);
     return text_to_string(p, &message, out);
 }
@@ -141,7 +141,7 @@ static PrimStatus raise(Process *p, Value exception) {
 }
 
 bool error_kinds_init(BtVm *vm) {
-    vm->error_kinds = mem_alloc(ERROR_KIND_COUNT * sizeof *vm->error_kinds);
+    vm->error_kinds = memory_alloc(vm->memory, ERROR_KIND_COUNT * sizeof *vm->error_kinds);
     if (!vm->error_kinds) return false;
     for (size_t i = 0; i < ERROR_KIND_COUNT; i++) {
         vm->error_kinds[i] = symbol_intern(vm, KINDS[i].name, strlen(KINDS[i].name));
@@ -268,7 +268,7 @@ Value error_relabel(Process *p, Value exception, Value class_name, Value selecto
         object_at(exception, EXC_SELECTOR) != V_NIL || !value_is_symbol(selector) ||
         !value_is_symbol(class_name))
         return exception;
-    Text t = TEXT_INIT;
+    Text t = TEXT_IN(p->vm->memory);
     append_symbol(p->vm, &t, class_name);
     text_append_cstring(&t, ">>");
     append_symbol(p->vm, &t, selector);

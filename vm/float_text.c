@@ -1,5 +1,5 @@
 #include "vm/float_text.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -156,7 +156,7 @@ static bool parse_exponent(const char *text, size_t length, size_t at, long *exp
     return true;
 }
 
-bool float_parse(const char *text, size_t length, double *out) {
+bool float_parse(const Memory *memory, const char *text, size_t length, double *out) {
     size_t at = 0;
     bool negative = length > 0 && text[0] == '-';
     if (length > 0 && (text[0] == '-' || text[0] == '+')) at++;
@@ -168,13 +168,13 @@ bool float_parse(const char *text, size_t length, double *out) {
     long exponent;
     if (!parse_exponent(text, length, at + fraction, &exponent)) return false;
     char small[128];
-    char *plain = whole + fraction + 24 <= sizeof small ? small : mem_alloc(whole + fraction + 24);
+    char *plain = whole + fraction + 24 <= sizeof small ? small : memory_alloc(memory, whole + fraction + 24);
     if (!plain) return false;
     memcpy(plain, text + whole_at, whole);
     memcpy(plain + whole, text + fraction_at, fraction);
     sprintf(plain + whole + fraction, "e%ld", exponent - (long)fraction);
     double d = strtod(plain, NULL);
-    if (plain != small) mem_free(plain);
+    if (plain != small) memory_free(memory, plain);
     *out = negative ? -d : d;
     return isfinite(d);
 }

@@ -1,6 +1,6 @@
 /* The collector. See gc.h. */
 #include "vm/gc.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/sched_internal.h"
 #include "vm/spare_block.h"
 #include "vm/stack.h"
@@ -43,7 +43,7 @@ size_t gc_size_class(size_t words) {
 static SpareBlocks *spares_of(Process *p) { return p->scheduler ? &p->scheduler->spares : NULL; }
 
 static void free_block(Process *p, uint64_t *block, const uint64_t *end) {
-    if (block) spare_give(spares_of(p), block, (size_t)(end - block));
+    if (block) spare_give(p->vm->memory, spares_of(p), block, (size_t)(end - block));
 }
 
 void gc_free_blocks(Process *p) {
@@ -173,13 +173,14 @@ static void keep_offheap(Heap *h, uint64_t *object) {
 }
 
 /* Objects of a list that moved are kept at their new place, the others let go of their data. */
-static void sweep_offheap(Heap *h, uint64_t *list) {
+static void sweep_offheap(Process *p, uint64_t *list) {
+    Heap *h = &p->heap;
     while (list) {
         uint64_t *next = (uint64_t *)(uintptr_t)list[1], header = *list;
         if (header & 1)
             keep_offheap(h, (uint64_t *)(uintptr_t)(header & ~(uint64_t)1));
         else
-            counted_release((Counted *)(uintptr_t)list[2]);
+            counted_release(p->vm->memory, (Counted *)(uintptr_t)list[2]);
         list = next;
     }
 }
@@ -191,10 +192,11 @@ static void sweep_units(Collector *c) {
     h->unit_limit = h->unit_count * 2 > UNITS_LEAST_LIMIT ? h->unit_count * 2 : 0;
 }
 
-static void free_fragments(Heap *h) {
+static void free_fragments(Process *p) {
+    Heap *h = &p->heap;
     while (h->fragments) {
         Fragment *next = h->fragments->next;
-        mem_free(h->fragments);
+        memory_free(p->vm->memory, h->fragments);
         h->fragments = next;
     }
     h->fragment_words = 0;
@@ -236,7 +238,7 @@ bool gc_new_nursery(Process *p, size_t need) {
     if (!h->young_target) h->young_target = NURSERY_FIRST_WORDS;
     size_t least = free_words_after(p, need);
     size_t size = gc_size_class(least > h->young_target ? least : h->young_target);
-    uint64_t *block = spare_take(spares_of(p), &size);
+    uint64_t *block = spare_take(p->vm->memory, spares_of(p), &size);
     if (!block) return false;
     h->young = h->top = h->young_mark = h->record_mark = block;
     h->young_end = block + size;
@@ -271,7 +273,7 @@ static bool ensure_old(Process *p) {
     size_t words = promotable_words(h);
     if (h->old || !words) return true;
     size_t size = gc_size_class(words * 4);
-    h->old = h->old_top = spare_take(spares_of(p), &size);
+    h->old = h->old_top = spare_take(p->vm->memory, spares_of(p), &size);
     h->old_limit = h->old ? h->old + size : NULL;
     return h->old != NULL;
 }
@@ -284,8 +286,8 @@ static void move_young(Process *p, Collector *c) {
     uint64_t *list = h->offheap;
     h->offheap = NULL;
     h->offheap_words = 0;
-    sweep_offheap(h, list);
-    free_fragments(h);
+    sweep_offheap(p, list);
+    free_fragments(p);
 }
 
 static void minor_done(Process *p, size_t used, size_t survived, size_t need) {
@@ -303,7 +305,7 @@ static bool minor_aging(Process *p, size_t need) {
     Heap *h = &p->heap;
     size_t used = young_words(h), size = used - promotable_words(h) + free_words_after(p, need);
     size = gc_size_class(size > h->young_target ? size : h->young_target);
-    uint64_t *block = spare_take(spares_of(p), &size);
+    uint64_t *block = spare_take(p->vm->memory, spares_of(p), &size);
     if (!block) return false;
     Collector c = {.heap = h,
                    .stays = {h->old, h->old_limit},
@@ -330,7 +332,7 @@ static bool minor_tenuring(Process *p, size_t need) {
     uint64_t *block = h->young;
     if (size < wanted) {
         size = gc_size_class(wanted);
-        block = spare_take(spares_of(p), &size);
+        block = spare_take(p->vm->memory, spares_of(p), &size);
         if (!block) return false;
     }
     Collector c = {.heap = h,
@@ -356,7 +358,7 @@ bool gc_minor(Process *p, size_t need) {
  * of exactly so many. */
 static bool move_all(Process *p, size_t size, SpareBlocks *spares) {
     Heap *h = &p->heap;
-    uint64_t *block = spare_take(spares, &size), *from = h->old, *from_end = h->old_limit;
+    uint64_t *block = spare_take(p->vm->memory, spares, &size), *from = h->old, *from_end = h->old_limit;
     if (!block) return false;
     heap_take_fragment_units(p);
     Collector c = {.heap = h, .full = true, .target = {block, block + size}, .to = block, .to_top = block};
@@ -368,10 +370,10 @@ static bool move_all(Process *p, size_t size, SpareBlocks *spares) {
     h->old_limit = block + size;
     h->offheap = h->old_offheap = NULL;
     h->offheap_words = h->old_offheap_words = 0;
-    sweep_offheap(h, young_list);
-    sweep_offheap(h, old_list);
+    sweep_offheap(p, young_list);
+    sweep_offheap(p, old_list);
     sweep_units(&c);
-    free_fragments(h);
+    free_fragments(p);
     free_block(p, from, from_end);
     drop_nursery(p);
     h->since_full = 0;

@@ -3,7 +3,7 @@
 #include "vm/heap.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/gc.h"
 #include "vm/limits.h"
@@ -126,7 +126,7 @@ bool heap_reserve_slow(Process *p, size_t words) {
 
 uint64_t *heap_begin(Process *p, size_t words) {
     Heap *h = &p->heap;
-    h->old = mem_alloc(words * sizeof *h->old);
+    h->old = memory_alloc(p->vm->memory, words * sizeof *h->old);
     if (!h->old) return NULL;
     h->old_top = h->old_limit = h->old + words;
     count_blocks(p, 0);
@@ -142,24 +142,24 @@ void heap_shrink_idle(Process *p) {
     if (exact || (!small && used > (young + old) / 4 && h->fragment_words < old)) return;
     size_t before = block_words(h);
     if (gc_compact(p) && h->old_top == h->old) {
-        mem_free(h->old);
+        memory_free(p->vm->memory, h->old);
         h->old = h->old_top = h->old_limit = NULL;
     }
     count_blocks(p, before);
 }
 
-static void release_all(uint64_t *list) {
+static void release_all(const Memory *memory, uint64_t *list) {
     while (list) {
         uint64_t *next = (uint64_t *)(uintptr_t)list[1];
-        counted_release((Counted *)(uintptr_t)list[2]);
+        counted_release(memory, (Counted *)(uintptr_t)list[2]);
         list = next;
     }
 }
 
 void heap_destroy(Process *p) {
     Heap *h = &p->heap;
-    release_all(h->offheap);
-    release_all(h->old_offheap);
+    release_all(p->vm->memory, h->offheap);
+    release_all(p->vm->memory, h->old_offheap);
     while (h->fragments) {
         Fragment *f = h->fragments;
         h->fragments = f->next;
@@ -167,7 +167,7 @@ void heap_destroy(Process *p) {
         fragment_free(p->vm, f);
     }
     for (uint32_t i = 0; i < h->unit_count; i++) code_release(h->units[i]);
-    mem_free(h->units);
+    memory_free(p->vm->memory, h->units);
     gc_free_blocks(p);
     size_t limit_words = h->limit_words, before = block_words(h);
     *h = (Heap){.limit_words = limit_words};
@@ -181,10 +181,10 @@ void counted_retain(Counted *c) {
     atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
 }
 
-void counted_release(Counted *c) {
+void counted_release(const Memory *memory, Counted *c) {
     /* release: what this holder did comes before the drop; acquire: pairs with the releases of the others,
      * seen by whoever drops. No fence of its own: the race detector knows none. */
-    if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) c->drop(c);
+    if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) c->drop(memory, c);
 }
 
 void heap_link_offheap(Process *p, uint64_t *object, size_t virtual_words) {
@@ -202,10 +202,11 @@ static bool units_have(const Heap *h, const CodeUnit *unit) {
     return false;
 }
 
-static bool units_make_room(Heap *h) {
+static bool units_make_room(Process *p) {
+    Heap *h = &p->heap;
     if (h->unit_count < h->unit_capacity) return true;
     uint32_t capacity = h->unit_capacity ? h->unit_capacity * 2 : 4;
-    CodeUnit **units = mem_realloc(h->units, capacity * sizeof *units);
+    CodeUnit **units = memory_realloc(p->vm->memory, h->units, capacity * sizeof *units);
     if (!units) return false;
     h->units = units;
     h->unit_capacity = capacity;
@@ -215,7 +216,7 @@ static bool units_make_room(Heap *h) {
 bool heap_keep_unit(Process *p, CodeUnit *unit) {
     Heap *h = &p->heap;
     if (!unit->transient || units_have(h, unit)) return true;
-    if (!units_make_room(h)) return no_memory(p);
+    if (!units_make_room(p)) return no_memory(p);
     code_retain(unit);
     h->units[h->unit_count++] = unit;
     return true;
@@ -227,11 +228,11 @@ void heap_take_fragment_units(Process *p) {
         for (uint32_t i = 0; i < f->unit_count; i++) {
             if (units_have(h, f->units[i]))
                 code_release(f->units[i]);
-            else if (units_make_room(h))
+            else if (units_make_room(p))
                 h->units[h->unit_count++] = f->units[i];
             /* else the count is never given back: a leak is better than code that goes away in use */
         }
-        mem_free(f->units);
+        memory_free(p->vm->memory, f->units);
         f->units = NULL;
         f->unit_count = 0;
     }
@@ -286,10 +287,9 @@ void heap_adopt(Process *p, Fragment *fragment) {
 }
 
 void fragment_free(BtVm *vm, Fragment *fragment) {
-    (void)vm;
     if (!fragment) return;
-    release_all(fragment->offheap);
+    release_all(vm->memory, fragment->offheap);
     for (uint32_t i = 0; i < fragment->unit_count; i++) code_release(fragment->units[i]);
-    mem_free(fragment->units);
-    mem_free(fragment);
+    memory_free(vm->memory, fragment->units);
+    memory_free(vm->memory, fragment);
 }

@@ -85,7 +85,7 @@ bool heap_is_valid(Process *p); /* ASSERT_HEAVY: walks everything */
 /* Registers an OFFHEAP object just built (word 1 is the link); takes over one count of its Counted. */
 void heap_link_offheap(Process *p, uint64_t *object, size_t virtual_words);
 void counted_retain(Counted *c);
-void counted_release(Counted *c);
+void counted_release(const Memory *memory, Counted *c);
 /* Notes that a closure over code of `unit` lives in this heap (no-op unless the unit is transient). */
 bool heap_keep_unit(Process *p, CodeUnit *unit);
 

@@ -1,5 +1,5 @@
 /* heap_is_valid: walks every object of a heap and every root. For tests and stress builds only. */
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/gc.h"
 
 typedef struct {
@@ -74,7 +74,7 @@ static size_t fragment_count(const Heap *h) {
 
 static bool add_region(Check *c, const uint64_t *low, const uint64_t *high, unsigned age) {
     if (low == high) return true;
-    uint8_t *starts = mem_zalloc((size_t)(high - low));
+    uint8_t *starts = memory_zalloc(NULL, (size_t)(high - low));
     if (!starts) return false;
     c->regions[c->count++] = (Region){low, high, starts, age};
     return true;
@@ -91,14 +91,14 @@ static bool add_regions(Check *c, const Heap *h) {
 bool heap_is_valid(Process *p) {
     Heap *h = &p->heap;
     Check c = {.valid = true};
-    c.regions = mem_zalloc((3 + fragment_count(h)) * sizeof *c.regions);
+    c.regions = memory_zalloc(NULL, (3 + fragment_count(h)) * sizeof *c.regions);
     if (c.regions && add_regions(&c, h)) { /* without memory there is nothing to say */
         for (size_t i = 0; c.valid && i < c.count; i++) c.valid = mark_starts(&c.regions[i]);
         for (size_t i = 0; c.valid && i < c.count; i++) c.valid = region_is_valid(&c, &c.regions[i]);
         if (c.valid) gc_each_root(p, check_roots, &c);
         c.valid = c.valid && lists_are_valid(&c, h);
     }
-    for (size_t i = 0; i < c.count; i++) mem_free(c.regions[i].starts);
-    mem_free(c.regions);
+    for (size_t i = 0; i < c.count; i++) memory_free(NULL, c.regions[i].starts);
+    memory_free(NULL, c.regions);
     return c.valid;
 }

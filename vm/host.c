@@ -1,7 +1,7 @@
 /* The table of host functions. See host.h. */
 #include "vm/host.h"
 #include <pthread.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/vm.h"
 
 #define CHUNK_ENTRIES 256u
@@ -10,7 +10,7 @@
 typedef struct {
     HostInvoke invoke;
     void *function;
-    void (*drop)(void *function);
+    void (*drop)(const Memory *memory, void *function);
 } Entry;
 
 struct HostTable {
@@ -20,7 +20,7 @@ struct HostTable {
 };
 
 bool host_new(BtVm *vm) {
-    vm->host = mem_zalloc(sizeof *vm->host);
+    vm->host = memory_zalloc(vm->memory, sizeof *vm->host);
     return vm->host && pthread_mutex_init(&vm->host->lock, NULL) == 0;
 }
 
@@ -33,20 +33,21 @@ void host_free(BtVm *vm) {
     if (!t) return;
     uint32_t count = atomic_load_explicit(&t->count, memory_order_relaxed);
     for (uint32_t i = 0; i < count; i++)
-        if (entry_at(t, i)->drop) entry_at(t, i)->drop(entry_at(t, i)->function);
-    for (uint32_t i = 0; i < MAX_CHUNKS; i++) mem_free(t->chunks[i]);
+        if (entry_at(t, i)->drop) entry_at(t, i)->drop(vm->memory, entry_at(t, i)->function);
+    for (uint32_t i = 0; i < MAX_CHUNKS; i++) memory_free(vm->memory, t->chunks[i]);
     pthread_mutex_destroy(&t->lock);
-    mem_free(t);
+    memory_free(vm->memory, t);
     vm->host = NULL;
 }
 
-uint32_t host_add(BtVm *vm, HostInvoke invoke, void *function, void (*drop)(void *function)) {
+uint32_t host_add(BtVm *vm, HostInvoke invoke, void *function,
+                  void (*drop)(const Memory *memory, void *function)) {
     HostTable *t = vm->host;
     pthread_mutex_lock(&t->lock);
     uint32_t number = atomic_load_explicit(&t->count, memory_order_relaxed);
     bool room = number < CHUNK_ENTRIES * MAX_CHUNKS;
     Entry **chunk = room ? &t->chunks[number / CHUNK_ENTRIES] : NULL;
-    if (room && !*chunk) *chunk = mem_alloc(CHUNK_ENTRIES * sizeof **chunk);
+    if (room && !*chunk) *chunk = memory_alloc(vm->memory, CHUNK_ENTRIES * sizeof **chunk);
     if (!room || !*chunk) return pthread_mutex_unlock(&t->lock), UINT32_MAX;
     *entry_at(t, number) = (Entry){invoke, function, drop};
     /* release: who finds the number finds the entry whole */
@@ -72,7 +73,7 @@ void host_step_release(HostStep *step) {
     step->release = NULL;
 }
 
-void host_step_drop(Counted *c) {
+void host_step_drop(const Memory *memory, Counted *c) {
     host_step_release((HostStep *)c);
-    mem_free(c);
+    memory_free(memory, c);
 }

@@ -21,7 +21,7 @@ struct HostStep {
     void (*release)(void *state); /* or NULL */
 };
 enum { STEP_HANDLE = 1, STEP_CALLEE, STEP_ARGUMENTS, STEP_WORDS };
-void host_step_drop(Counted *c);
+void host_step_drop(const Memory *memory, Counted *c);
 /* Sets the state free, once. */
 void host_step_release(HostStep *step);
 
@@ -29,7 +29,8 @@ typedef struct HostTable HostTable;
 
 /* Number of the entry, or UINT32_MAX without memory. drop(function) is called when the VM goes. Any thread.
  */
-uint32_t host_add(BtVm *vm, HostInvoke invoke, void *function, void (*drop)(void *function));
+uint32_t host_add(BtVm *vm, HostInvoke invoke, void *function,
+                  void (*drop)(const Memory *memory, void *function));
 /* False: no such number. Any thread. */
 bool host_find(BtVm *vm, uint32_t number, HostInvoke *invoke, void **function);
 /* vm_new and vm_free. */

@@ -6,7 +6,7 @@
  * hierarchy, their tables are built, and the caches are flushed once. Redefining a user class is a reload
  * (semantics 20.2): its id, and so every class object and instance, stays. */
 #include <stdio.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/class_internal.h"
 #include "vm/literal_slots.h"
 #include "vm/sched.h"
@@ -42,7 +42,7 @@ static uint32_t index_in_unit(const Install *in, Value name) {
  * a cycle ends it. */
 static bool order_classes(Install *in) {
     const BcUnit *bc = in->unit->bc;
-    bool *placed = mem_zalloc(bc->class_count + 1);
+    bool *placed = memory_zalloc(in->vm->memory, bc->class_count + 1);
     if (!placed) return refuse(in, "out of memory%.*s%.*s", (BcText){0}, (BcText){0});
     uint32_t count = 0;
     for (bool progress = true; progress && count < bc->class_count;) {
@@ -56,7 +56,7 @@ static bool order_classes(Install *in) {
     }
     uint32_t stuck = 0;
     while (stuck < bc->class_count && placed[stuck]) stuck++;
-    mem_free(placed);
+    memory_free(in->vm->memory, placed);
     if (stuck == bc->class_count) return true;
     return refuse(in, "Class `%.*s` is its own superclass, by way of `%.*s`", bc->classes[stuck].name,
                   bc->classes[stuck].superclass);
@@ -152,7 +152,7 @@ static bool add_method(BtVm *vm, Class *c, CodeUnit *unit, const BcMethod *bc, b
     m->class_side = class_side;
     m->extension = extension;
     set_doc(vm, &m->doc, bc->doc.bytes, bc->doc.length);
-    return method_table_put(table_of(c, class_side, extension), m);
+    return method_table_put(vm->memory, table_of(c, class_side, extension), m);
 }
 
 /* ---- classes ---- */
@@ -179,7 +179,7 @@ static Class *class_new(BtVm *vm, const BcClass *bc, Value name) {
     uint32_t limit = atomic_load_explicit(&t->class_limit, memory_order_relaxed), id = fixed_id(bc->name);
     if (!id) id = limit;
     if (id >= MAX_CLASSES) return NULL;
-    Class *c = mem_zalloc(sizeof *c);
+    Class *c = memory_zalloc(vm->memory, sizeof *c);
     if (!c) return NULL;
     c->id = id;
     c->name = name;
@@ -260,8 +260,8 @@ static bool define_class(Install *in, const BcClass *bc, Value name) {
     c->unit = in->unit;
     c->bc = bc;
     set_doc(vm, &c->doc, bc->doc.bytes, bc->doc.length);
-    method_table_free(c->methods);
-    method_table_free(c->class_methods);
+    method_table_free(vm->memory, c->methods);
+    method_table_free(vm->memory, c->class_methods);
     c->methods = c->class_methods = NULL;
     for (uint32_t i = 0; i < bc->method_count; i++)
         if (!add_method(vm, c, in->unit, &bc->methods[i], bc->methods[i].class_side, false)) return false;
@@ -349,8 +349,8 @@ static void start_processes(Install *in) {
 bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t reason_size) {
     const BcUnit *bc = unit->bc;
     Install in = {.vm = vm, .unit = unit, .stdlib = stdlib, .reason = reason, .reason_size = reason_size};
-    in.order = mem_zalloc((bc->class_count + 1) * sizeof *in.order);
-    in.names = mem_zalloc((bc->class_count + 1) * sizeof *in.names);
+    in.order = memory_zalloc(vm->memory, (bc->class_count + 1) * sizeof *in.order);
+    in.names = memory_zalloc(vm->memory, (bc->class_count + 1) * sizeof *in.names);
     bool done = in.order && in.names;
     if (!done) snprintf(reason, reason_size, "out of memory");
     unit->stdlib = stdlib;
@@ -366,8 +366,8 @@ bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t
     pthread_rwlock_unlock(&vm->classes->lock);
     if (done && stdlib) done = check_fixed_classes(&in);
     if (done) start_processes(&in);
-    mem_free(in.order);
-    mem_free(in.names);
+    memory_free(vm->memory, in.order);
+    memory_free(vm->memory, in.names);
     return done;
 }
 

@@ -156,8 +156,9 @@ void io_error_write(BtVm *vm, const char *bytes, size_t length) {
 /* ---- requests ---- */
 
 static void io_request_free(IoRequest *r) {
-    mem_free(r->bytes);
-    mem_free(r);
+    const Memory *memory = r->vm->memory;
+    memory_free(memory, r->bytes);
+    memory_free(memory, r);
 }
 
 static IoRequest *request_in(const Reply *reply) { return (IoRequest *)(uintptr_t)reply->value; }
@@ -196,7 +197,7 @@ static bool take_line(IoThread *io, IoRequest *r) {
     if (!end && !(io->input_ended && io->input_length)) return false;
     size_t length = end ? (size_t)(end - io->input) : io->input_length;
     size_t used = end ? length + 1 : length;
-    r->bytes = mem_alloc(length + 1);
+    r->bytes = memory_alloc(r->vm->memory, length + 1);
     if (!r->bytes) return r->error = ENOMEM, true;
     memcpy(r->bytes, io->input, length);
     r->length = length > 0 && io->input[length - 1] == '\r' ? length - 1 : length;
@@ -235,7 +236,7 @@ void io_reader_gone(BtVm *vm) {
 static bool read_more(IoThread *io, const IoRequest *r, bool *abandoned) {
     if (io->input_capacity - io->input_length < INPUT_CHUNK) {
         size_t capacity = io->input_capacity * 2 + INPUT_CHUNK;
-        char *bigger = mem_realloc(io->input, capacity);
+        char *bigger = memory_realloc(r->vm->memory, io->input, capacity);
         if (!bigger) return false;
         io->input = bigger;
         io->input_capacity = capacity;
@@ -294,18 +295,18 @@ static void job_done(uv_work_t *uv, int status) {
     Job *job = (Job *)uv;
     IoRequest *r = job->request;
     if (status == UV_ECANCELED) r->error = ECANCELED;
-    mem_free(job);
+    memory_free(r->vm->memory, job);
     IoThread *io = r->vm->io;
     complete(io, r);
     next_line(io);
 }
 
 static void start_job(IoThread *io, IoRequest *r) {
-    Job *job = mem_zalloc(sizeof *job);
+    Job *job = memory_zalloc(r->vm->memory, sizeof *job);
     if (job) {
         job->request = r;
         if (uv_queue_work(&io->loop, &job->uv, job_work, job_done) == 0) return;
-        mem_free(job);
+        memory_free(r->vm->memory, job);
     }
     r->error = ENOMEM;
     complete(io, r);
@@ -384,7 +385,7 @@ static bool submit(IoThread *io, IoRequest *r) {
 
 PrimStatus io_read_line(Process *p) {
     io_console_flush(p->vm);
-    IoRequest *r = mem_zalloc(sizeof *r);
+    IoRequest *r = memory_zalloc(p->vm->memory, sizeof *r);
     if (!r) return error_resource(p, NULL);
     r->vm = p->vm;
     r->pid = p->pid;
@@ -422,15 +423,15 @@ static void plug_standard_descriptors(void) {
 }
 
 IoThread *io_new(BtVm *vm) {
-    IoThread *io = mem_zalloc(sizeof *io);
+    IoThread *io = memory_zalloc(vm->memory, sizeof *io);
     if (!io) return NULL;
     io->stop_pipe[0] = io->stop_pipe[1] = -1;
     plug_standard_descriptors();
-    if (pipe2(io->stop_pipe, O_CLOEXEC) != 0) return mem_free(io), NULL;
+    if (pipe2(io->stop_pipe, O_CLOEXEC) != 0) return memory_free(vm->memory, io), NULL;
     if (pthread_mutex_init(&io->console_lock, NULL) != 0 || pthread_mutex_init(&io->lock, NULL) != 0) {
         close(io->stop_pipe[0]);
         close(io->stop_pipe[1]);
-        return mem_free(io), NULL;
+        return memory_free(vm->memory, io), NULL;
     }
     return vm->io = io;
 }
@@ -461,9 +462,9 @@ void io_free(BtVm *vm) {
     }
     close(io->stop_pipe[0]);
     close(io->stop_pipe[1]);
-    mem_free(io->input);
+    memory_free(vm->memory, io->input);
     pthread_mutex_destroy(&io->console_lock);
     pthread_mutex_destroy(&io->lock);
-    mem_free(io);
+    memory_free(vm->memory, io);
     vm->io = NULL;
 }

@@ -1,7 +1,7 @@
 /* JSON. See json.h. */
 #include "vm/json.h"
 #include <yajl/yajl_parse.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/array.h"
 #include "vm/bignum.h"
 #include "vm/dict.h"
@@ -12,6 +12,7 @@
 #include "vm/number.h"
 #include "vm/rooted.h"
 #include "vm/string.h"
+#include "vm/vm.h"
 
 /* ---- reading ---- */
 
@@ -33,7 +34,7 @@ static int stop(Reader *r, PrimStatus status) {
 
 static bool grow_values(Reader *r) {
     size_t old = r->capacity;
-    Value *values = mem_grown(r->values, &r->capacity, sizeof *values, 64);
+    Value *values = memory_grown(r->p->vm->memory, r->values, &r->capacity, sizeof *values, 64);
     if (!values) return false;
     for (size_t i = old; i < r->capacity; i++) values[i] = V_NIL;
     r->values = r->span.values = values;
@@ -62,15 +63,15 @@ static bool is_integer_text(const char *text, size_t length) {
 }
 
 /* float_parse wants a fraction: 1e3 is read as 1.0e3. */
-static bool read_float(const char *text, size_t length, double *out) {
+static bool read_float(const Memory *memory, const char *text, size_t length, double *out) {
     size_t exponent = 0;
     while (exponent < length && text[exponent] != 'e' && text[exponent] != 'E') exponent++;
-    if (memchr(text, '.', exponent)) return float_parse(text, length, out);
-    Text t = TEXT_INIT;
+    if (memchr(text, '.', exponent)) return float_parse(memory, text, length, out);
+    Text t = TEXT_IN(memory);
     text_append(&t, text, exponent);
     text_append(&t, ".0", 2);
     text_append(&t, text + exponent, length - exponent);
-    bool read = !t.failed && float_parse(t.bytes, t.length, out);
+    bool read = !t.failed && float_parse(memory, t.bytes, t.length, out);
     text_free(&t);
     return read;
 }
@@ -82,7 +83,7 @@ static int on_number(void *context, const char *text, size_t length) {
     PrimStatus status;
     if (is_integer_text(text, length))
         status = number_parse_integer(r->p, text, length, &v);
-    else if (read_float(text, length, &d))
+    else if (read_float(r->p->vm->memory, text, length, &d))
         status = number_from_double(r->p, d, &v);
     else
         status = PRIM_FAIL;
@@ -100,7 +101,7 @@ static int on_open(void *context) {
     Reader *r = context;
     if (r->depth == JSON_MAX_DEPTH) return stop(r, PRIM_FAIL);
     if (r->depth == r->opened_capacity) {
-        size_t *opened = mem_grown(r->opened, &r->opened_capacity, sizeof *opened, 32);
+        size_t *opened = memory_grown(r->p->vm->memory, r->opened, &r->opened_capacity, sizeof *opened, 32);
         if (!opened) return no_memory(r);
         r->opened = opened;
     }
@@ -167,7 +168,7 @@ static bool surrogates_are_paired(const char *bytes, size_t length) {
 
 static PrimStatus run_parser(Reader *r, const char *bytes, size_t length) {
     JsonPool pool;
-    if (!json_pool_init(&pool, bytes, length, JSON_MAX_DEPTH))
+    if (!json_pool_init(&pool, r->p->vm->memory, bytes, length, JSON_MAX_DEPTH))
         return error_resource(r->p, "There is no memory for this JSON text");
     yajl_alloc_funcs allocation = {json_pool_take, json_pool_resize, json_pool_give, &pool};
     yajl_handle handle = yajl_alloc(&CALLBACKS, &allocation, r);
@@ -180,7 +181,7 @@ static PrimStatus run_parser(Reader *r, const char *bytes, size_t length) {
 
 PrimStatus json_parse(Process *p, const Value *text, Value *out) {
     size_t length;
-    Text copy = TEXT_INIT;
+    Text copy = TEXT_IN(p->vm->memory);
     const char *bytes = string_stable_bytes(*text, &length, &copy);
     if (!bytes) return error_resource(p, "There is no memory for this JSON text");
     if (!surrogates_are_paired(bytes, length)) return text_free(&copy), PRIM_FAIL;
@@ -189,8 +190,8 @@ PrimStatus json_parse(Process *p, const Value *text, Value *out) {
     PrimStatus status = run_parser(&r, bytes, length);
     if (status == PRIM_OK) *out = r.values[0];
     roots_pop(p, &r.span);
-    mem_free(r.values);
-    mem_free(r.opened);
+    memory_free(p->vm->memory, r.values);
+    memory_free(p->vm->memory, r.opened);
     text_free(&copy);
     return status;
 }
@@ -281,13 +282,13 @@ static bool write_key(Writer *w, Value key) {
 
 static bool open_level(Writer *w, Value container) {
     if (w->depth == w->capacity) {
-        Level *levels = mem_grown(w->levels, &w->capacity, sizeof *levels, 16);
+        Level *levels = memory_grown(w->vm->memory, w->levels, &w->capacity, sizeof *levels, 16);
         if (!levels) return false;
         w->levels = levels;
     }
     DictIter *entries = NULL;
     if (dict_is(container)) {
-        entries = mem_alloc(sizeof *entries);
+        entries = memory_alloc(w->vm->memory, sizeof *entries);
         if (!entries) return false;
         dict_iter_init(entries, container);
     }
@@ -300,7 +301,7 @@ static void close_level(Writer *w) {
     Level *level = &w->levels[--w->depth];
     if (!level->first) new_line(w);
     text_append_char(w->t, level->entries ? '}' : ']');
-    mem_free(level->entries);
+    memory_free(w->vm->memory, level->entries);
 }
 
 /* The next element of the innermost container, with what stands before it. False: there is none left, or
@@ -352,8 +353,8 @@ JsonOutcome json_write(BtVm *vm, Text *t, Value v, bool pretty) {
         else
             close_level(&w);
     }
-    while (w.depth) mem_free(w.levels[--w.depth].entries);
-    mem_free(w.levels);
+    while (w.depth) memory_free(w.vm->memory, w.levels[--w.depth].entries);
+    memory_free(w.vm->memory, w.levels);
     if (outcome == JSON_NO_MEMORY) t->failed = true;
     return t->failed ? JSON_NO_MEMORY : outcome;
 }

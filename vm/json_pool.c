@@ -6,7 +6,7 @@
 #include "vm/json_pool.h"
 #include <stdint.h>
 #include <string.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
 enum { FIXED = 2048, BUFFERS = 2, BUFFER_FIRST = 2048, STACK_STEP = 128, BLOCK_ALIGN = 16 };
 
@@ -30,7 +30,8 @@ static void measure(const char *bytes, size_t length, size_t *longest, size_t *d
     }
 }
 
-bool json_pool_init(JsonPool *pool, const char *bytes, size_t length, size_t max_depth) {
+bool json_pool_init(JsonPool *pool, const Memory *memory, const char *bytes, size_t length,
+                    size_t max_depth) {
     size_t longest, depth, buffer = BUFFER_FIRST, growths = 1;
     measure(bytes, length, &longest, &depth);
     if (depth > max_depth) depth = max_depth + 1;
@@ -39,11 +40,12 @@ bool json_pool_init(JsonPool *pool, const char *bytes, size_t length, size_t max
     size_t headers = (4 + BUFFERS * growths + moves) * (size_t)(2 * BLOCK_ALIGN);
     pool->size = FIXED + (size_t)2 * BUFFERS * buffer + moves * stack + headers;
     pool->used = pool->last = 0;
-    pool->block = mem_alloc(pool->size);
+    pool->memory = memory;
+    pool->block = memory_alloc(memory, pool->size);
     return pool->block != NULL;
 }
 
-void json_pool_free(JsonPool *pool) { mem_free(pool->block); }
+void json_pool_free(JsonPool *pool) { memory_free(pool->memory, pool->block); }
 
 static size_t aligned(size_t size) { return (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1); }
 

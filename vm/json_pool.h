@@ -6,14 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef struct Memory Memory;
 typedef struct JsonPool {
+    const Memory *memory;
     char *block;
     size_t size, used, last; /* last: where the newest block begins */
 } JsonPool;
 
 /* For a text of these bytes; the reader stops at containers nested deeper than max_depth. False: no memory.
  */
-bool json_pool_init(JsonPool *pool, const char *bytes, size_t length, size_t max_depth);
+bool json_pool_init(JsonPool *pool, const Memory *memory, const char *bytes, size_t length, size_t max_depth);
 void json_pool_free(JsonPool *pool);
 
 /* yajl_alloc_funcs with the pool as context. A block that is given back is not used again. */

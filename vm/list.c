@@ -1,7 +1,8 @@
 #include "vm/list.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/rooted.h"
+#include "vm/vm.h"
 
 Value list_cons(Process *p, Value head, Value tail) {
     Value roots[2] = {head, tail};
@@ -15,9 +16,9 @@ Value list_from_array(Process *p, const Value *values, size_t count, Value tail)
     return tail;
 }
 
-Value *list_to_buffer(Value list, size_t *count) {
+Value *list_to_buffer(BtVm *vm, Value list, size_t *count) {
     *count = list_length(list);
-    Value *buffer = mem_alloc((*count ? *count : 1) * sizeof *buffer);
+    Value *buffer = memory_alloc(vm->memory, (*count ? *count : 1) * sizeof *buffer);
     if (!buffer) return NULL;
     for (size_t i = 0; list != V_EMPTY_LIST; list = CONS_TAIL(list)) buffer[i++] = CONS_HEAD(list);
     return buffer;

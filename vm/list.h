@@ -28,9 +28,9 @@ static inline Value list_cons_reserved(Process *p, Value head, Value tail) {
 Value list_cons(Process *p, Value head, Value tail);
 /* values[0] .. values[count-1] in front of tail (V_EMPTY_LIST for a whole list). MAY_GC. */
 Value list_from_array(Process *p, const Value *values, size_t count, Value tail);
-/* Copies the elements into native memory (mem_free), count in *count; NULL without memory (never for an empty
- * list). The copy is not rooted: put it into a RootSpan before a reserve. */
-Value *list_to_buffer(Value list, size_t *count);
+/* Copies the elements into native memory (memory_free), count in *count; NULL without memory (never for an
+ * empty list). The copy is not rooted: put it into a RootSpan before a reserve. */
+Value *list_to_buffer(BtVm *vm, Value list, size_t *count);
 /* MAY_GC. The tail is shared. */
 Value list_concat(Process *p, Value left, Value right);
 /* A copy with one element more behind. MAY_GC. */

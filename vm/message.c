@@ -20,10 +20,10 @@ static unsigned size_for(unsigned argc) {
     return size;
 }
 
-static void free_batch(Message *m) {
+static void free_batch(BtVm *vm, Message *m) {
     while (m) {
         Message *next = m->next;
-        mem_free(m);
+        memory_free(vm->memory, m);
         m = next;
     }
 }
@@ -43,7 +43,7 @@ static Message *pool_take(MessagePool *pool) {
     return batch;
 }
 
-static void pool_give(MessagePool *pool, Message *batch) {
+static void pool_give(BtVm *vm, MessagePool *pool, Message *batch) {
     pthread_mutex_lock(&pool->lock);
     uint32_t count = atomic_load_explicit(&pool->count, memory_order_relaxed); /* relaxed: under the lock */
     bool room = count < MESSAGE_POOL_BATCHES;
@@ -52,7 +52,7 @@ static void pool_give(MessagePool *pool, Message *batch) {
         atomic_store_explicit(&pool->count, count + 1, memory_order_relaxed); /* as above */
     }
     pthread_mutex_unlock(&pool->lock);
-    if (!room) free_batch(batch);
+    if (!room) free_batch(vm, batch);
 }
 
 static Message *message_alloc(BtVm *vm, Scheduler *s, unsigned argc) {
@@ -73,7 +73,7 @@ static Message *message_alloc(BtVm *vm, Scheduler *s, unsigned argc) {
         }
     }
     unsigned capacity = kept ? CAPACITIES[size] : argc;
-    Message *m = mem_alloc(sizeof *m + capacity * sizeof(Value));
+    Message *m = memory_alloc(vm->memory, sizeof *m + capacity * sizeof(Value));
     if (m) m->capacity = (uint8_t)capacity;
     return m;
 }
@@ -82,12 +82,12 @@ void message_release(BtVm *vm, Scheduler *s, Message *m) {
     if (m->fragment) fragment_free(vm, m->fragment);
     unsigned size = size_for(m->capacity);
     if (!s || size == MESSAGE_SIZES) {
-        mem_free(m);
+        memory_free(vm->memory, m);
         return;
     }
     MessageCache *cache = &s->messages[size];
     if (cache->count == MESSAGE_BATCH) {
-        if (cache->full) pool_give(&vm->schedulers->message_pools[size], cache->full);
+        if (cache->full) pool_give(vm, &vm->schedulers->message_pools[size], cache->full);
         cache->full = cache->first;
         cache->first = NULL;
         cache->count = 0;
@@ -107,14 +107,15 @@ bool message_pools_init(Schedulers *all) {
 
 void message_caches_free(Scheduler *s) {
     for (unsigned i = 0; i < MESSAGE_SIZES; i++) {
-        free_batch(s->messages[i].first);
-        free_batch(s->messages[i].full);
+        free_batch(s->vm, s->messages[i].first);
+        free_batch(s->vm, s->messages[i].full);
     }
 }
 
 void message_pools_free(Schedulers *all) {
+    BtVm *vm = all->vm;
     for (unsigned i = 0; i < MESSAGE_SIZES; i++) {
-        for (Message *batch; (batch = pool_take(&all->message_pools[i])) != NULL;) free_batch(batch);
+        for (Message *batch; (batch = pool_take(&all->message_pools[i])) != NULL;) free_batch(vm, batch);
         pthread_mutex_destroy(&all->message_pools[i].lock);
     }
 }

@@ -1,7 +1,7 @@
 /* See method_table.h. */
 #include "vm/method_table.h"
 #include "vm/process.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
 static uint32_t slot_of(Value selector, uint32_t capacity) {
     return (value_to_symbol(selector) * 2654435769u >> 7) & (capacity - 1);
@@ -21,20 +21,20 @@ static void place(MethodTable *t, Method *m) {
     t->slots[i] = m;
 }
 
-static MethodTable *grow(MethodTable *old) {
+static MethodTable *grow(const Memory *memory, MethodTable *old) {
     uint32_t capacity = old ? old->capacity * 2 : 8;
-    MethodTable *t = mem_zalloc(sizeof *t + capacity * sizeof(Method *));
+    MethodTable *t = memory_zalloc(memory, sizeof *t + capacity * sizeof(Method *));
     if (!t) return NULL;
     t->capacity = capacity;
     for (uint32_t i = 0; old && i < old->capacity; i++)
         if (old->slots[i]) place(t, old->slots[i]);
-    mem_free(old);
+    memory_free(memory, old);
     return t;
 }
 
-bool method_table_put(MethodTable **table, Method *m) {
+bool method_table_put(const Memory *memory, MethodTable **table, Method *m) {
     if (!*table || (*table)->count * 4 >= (*table)->capacity * 3) {
-        MethodTable *bigger = grow(*table);
+        MethodTable *bigger = grow(memory, *table);
         if (!bigger) return false;
         *table = bigger;
     }
@@ -60,7 +60,7 @@ Method *method_table_remove(MethodTable *t, Value selector) {
     return found;
 }
 
-void method_table_free(MethodTable *t) { mem_free(t); }
+void method_table_free(const Memory *memory, MethodTable *t) { memory_free(memory, t); }
 
 void method_table_each(const MethodTable *t, MethodVisitor visit, void *context) {
     for (uint32_t i = 0; t && i < t->capacity; i++)

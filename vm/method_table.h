@@ -12,10 +12,10 @@ struct MethodTable {
 
 Method *method_table_find(const MethodTable *t, Value selector); /* t may be NULL */
 /* Adds or replaces; *table may be NULL and may be replaced. False: no memory, nothing changed. */
-bool method_table_put(MethodTable **table, Method *m);
+bool method_table_put(const Memory *memory, MethodTable **table, Method *m);
 /* Answers what was removed, NULL if there was nothing. */
 Method *method_table_remove(MethodTable *t, Value selector);
-void method_table_free(MethodTable *t);
+void method_table_free(const Memory *memory, MethodTable *t);
 /* Unordered; t may be NULL. */
 void method_table_each(const MethodTable *t, MethodVisitor visit, void *context);
 

@@ -2,6 +2,7 @@
 #include "vm/bignum.h"
 #include "vm/error.h"
 #include "vm/float_text.h"
+#include "vm/vm.h"
 
 #include <math.h>
 
@@ -268,5 +269,5 @@ PrimStatus number_parse_integer(Process *p, const char *text, size_t length, Val
 
 PrimStatus number_parse_float(Process *p, const char *text, size_t length, Value *out) {
     double d;
-    return float_parse(text, length, &d) ? number_from_double(p, d, out) : PRIM_FAIL;
+    return float_parse(p->vm->memory, text, length, &d) ? number_from_double(p, d, out) : PRIM_FAIL;
 }

@@ -82,7 +82,7 @@ PrimStatus number_parse_float(Process *p, const char *text, size_t length, Value
  * memory that the caller owns (literals of a code unit, which have no process). False: over the limit or out
  * of memory. */
 size_t number_literal_words(const char *digits, size_t length, unsigned radix);
-bool number_literal_make(uint64_t *words, const char *digits, size_t length, unsigned radix, bool negative,
-                         Value *out, size_t *used_words);
+bool number_literal_make(const Memory *memory, uint64_t *words, const char *digits, size_t length,
+                         unsigned radix, bool negative, Value *out, size_t *used_words);
 
 #endif

@@ -85,11 +85,14 @@ enum {
     EXC_SLOTS_END
 };
 
-/* Off-heap memory shared by processes (long strings, native handles): counted, freed by drop at zero. */
+/* Off-heap memory shared by processes (long strings, native handles): counted, freed by drop at zero, which
+ * gets the memory of the VM. */
 typedef struct Counted Counted;
+typedef struct Memory Memory;
+typedef void CountedDrop(const Memory *memory, Counted *counted);
 struct Counted {
     _Atomic uint32_t refs;
-    void (*drop)(Counted *);
+    CountedDrop *drop;
 };
 
 #endif

@@ -1,6 +1,6 @@
 #include "vm/print.h"
 #include "vm/process.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/array.h"
 #include "vm/compare.h"
 #include "vm/dict.h"
@@ -73,7 +73,7 @@ static size_t room_left(Printer *pr) {
 }
 
 static void *grown(Printer *pr, void *block, size_t *capacity, size_t element) {
-    void *fresh = mem_grown(block, capacity, element, 16);
+    void *fresh = memory_grown(pr->vm->memory, block, capacity, element, 16);
     if (!fresh) pr->failed = true;
     return fresh;
 }
@@ -106,7 +106,7 @@ static PrintFrame *push(Printer *pr, FrameKind kind, const char *open, const cha
 }
 
 static bool allocate_items(Printer *pr, PrintFrame *f, size_t count) {
-    f->items = mem_alloc((count ? count : 1) * sizeof *f->items);
+    f->items = memory_alloc(pr->vm->memory, (count ? count : 1) * sizeof *f->items);
     if (!f->items) pr->failed = true;
     return f->items != NULL;
 }
@@ -141,13 +141,14 @@ static bool dictionary_pairs(Printer *pr, Value v, PrintFrame *f) {
 static void open_dictionary(Printer *pr, Value v) {
     PrintFrame *f = push(pr, PRINT_PAIRS, "#{", "}");
     if (!f || !dictionary_pairs(pr, v, f)) return;
-    f->starts = mem_alloc((f->count / 2 + 1) * sizeof *f->starts);
+    f->starts = memory_alloc(pr->vm->memory, (f->count / 2 + 1) * sizeof *f->starts);
     if (!f->starts) pr->failed = true;
 }
 
 /* Bottom-up merge sort in the order of a Set's elements. */
 static void sort_items(Printer *pr, Value *items, size_t count) {
-    Value *other = mem_alloc((count ? count : 1) * sizeof *other), *from = items, *to = other;
+    Value *other = memory_alloc(pr->vm->memory, (count ? count : 1) * sizeof *other), *from = items,
+          *to = other;
     if (!other) {
         pr->failed = true;
         return;
@@ -167,7 +168,7 @@ static void sort_items(Printer *pr, Value *items, size_t count) {
         from = to, to = swap;
     }
     if (from != items) memcpy(items, from, count * sizeof *items);
-    mem_free(other);
+    memory_free(pr->vm->memory, other);
 }
 
 static void open_set(Printer *pr, Value v) {
@@ -286,8 +287,8 @@ static int compare_pieces(const void *x, const void *y) {
 
 static void sort_pairs(Printer *pr, PrintFrame *f, size_t pairs) {
     size_t start = f->starts[0], length = pr->t->length - start;
-    Piece *pieces = mem_alloc(pairs * sizeof *pieces);
-    char *copy = mem_alloc(length);
+    Piece *pieces = memory_alloc(pr->vm->memory, pairs * sizeof *pieces);
+    char *copy = memory_alloc(pr->vm->memory, length);
     if (pieces && copy) {
         memcpy(copy, pr->t->bytes + start, length);
         for (size_t i = 0; i < pairs; i++) {
@@ -303,8 +304,8 @@ static void sort_pairs(Printer *pr, PrintFrame *f, size_t pairs) {
     } else {
         pr->failed = true;
     }
-    mem_free(pieces);
-    mem_free(copy);
+    memory_free(pr->vm->memory, pieces);
+    memory_free(pr->vm->memory, copy);
 }
 
 /* --- the loop
@@ -317,8 +318,8 @@ static void pop(Printer *pr) {
         sort_pairs(pr, f, (f->at + 1) / 2);
     if (f->kind == PRINT_FIELDS) pr->depth--;
     emit(pr, f->close);
-    mem_free(f->items);
-    mem_free(f->starts);
+    memory_free(pr->vm->memory, f->items);
+    memory_free(pr->vm->memory, f->starts);
     pr->count--;
 }
 
@@ -387,7 +388,7 @@ static void run(Printer *pr, Value v, PrintStyle style) {
     print_any(pr, v, style, false);
     for (; pr->count > 0 && !printer_stopped(pr); pr->steps++) step(pr);
     while (pr->count > 0) pop(pr);
-    mem_free(pr->frames);
+    memory_free(pr->vm->memory, pr->frames);
     if (pr->failed && pr->t) pr->t->failed = true;
 }
 
@@ -411,7 +412,7 @@ PrimStatus print_collect_customs(Process *p, Value v, PrintStyle style, Value *o
         object_words(cell)[2] = *out;
         *out = cell;
     }
-    mem_free(pr.collected);
+    memory_free(p->vm->memory, pr.collected);
     if (pr.failed) return error_resource(p, "There is no memory to print this value.");
     return ok ? PRIM_OK : PRIM_RAISE;
 }

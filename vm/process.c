@@ -23,27 +23,27 @@ bool processes_init(BtVm *vm, ProcessTable *t) {
 /* Zeroed memory that lives as long as the table, aligned to a cache line; under the lock. Large blocks come
  * out aligned, and of a size the allocator need not round up: asking for more to align by hand is the
  * exception. */
-static void *table_own(ProcessTable *t, size_t size) {
+static void *table_own(BtVm *vm, ProcessTable *t, size_t size) {
     if (t->memory_count == t->memory_capacity) {
         uint32_t capacity = t->memory_capacity ? t->memory_capacity * 2 : 32;
-        void **memory = mem_realloc(t->memory, capacity * sizeof *memory);
+        void **memory = memory_realloc(vm->memory, t->memory, capacity * sizeof *memory);
         if (!memory) return NULL;
         t->memory = memory;
         t->memory_capacity = capacity;
     }
-    void *block = mem_zalloc(size);
+    void *block = memory_zalloc(vm->memory, size);
     if (block && (uintptr_t)block % CACHE_LINE) {
-        mem_free(block);
-        block = mem_zalloc(size + CACHE_LINE - 1);
+        memory_free(vm->memory, block);
+        block = memory_zalloc(vm->memory, size + CACHE_LINE - 1);
     }
     if (!block) return NULL;
     t->memory[t->memory_count++] = block;
     return (void *)(((uintptr_t)block + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
 }
 
-static bool directory_grow(ProcessTable *t) {
+static bool directory_grow(BtVm *vm, ProcessTable *t) {
     uint32_t capacity = t->capacity ? t->capacity * 2 : 16;
-    Process **fresh = table_own(t, capacity * sizeof *fresh);
+    Process **fresh = table_own(vm, t, capacity * sizeof *fresh);
     if (!fresh) return false;
     /* relaxed: only this side, under the lock, writes it */
     Process **old = atomic_load_explicit(&t->directory, memory_order_relaxed);
@@ -54,11 +54,11 @@ static bool directory_grow(ProcessTable *t) {
     return true;
 }
 
-static bool slab_add(ProcessTable *t) {
+static bool slab_add(BtVm *vm, ProcessTable *t) {
     uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: under the lock */
     if (count >= PROCESSES_MAX / SLAB_PROCESSES) return false;
-    if (count == t->capacity && !directory_grow(t)) return false;
-    Process *slab = table_own(t, SLAB_PROCESSES * sizeof *slab);
+    if (count == t->capacity && !directory_grow(vm, t)) return false;
+    Process *slab = table_own(vm, t, SLAB_PROCESSES * sizeof *slab);
     if (!slab) return false;
     Process **directory = atomic_load_explicit(&t->directory, memory_order_relaxed);
     directory[count] = slab;
@@ -69,9 +69,9 @@ static bool slab_add(ProcessTable *t) {
 
 /* A block that nobody has had yet: they are set up one by one, so that a slab costs only what is used. Under
  * the lock. */
-static Process *take_fresh(ProcessTable *t) {
+static Process *take_fresh(BtVm *vm, ProcessTable *t) {
     uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: under the lock */
-    if (t->used == count * SLAB_PROCESSES && !slab_add(t)) return NULL;
+    if (t->used == count * SLAB_PROCESSES && !slab_add(vm, t)) return NULL;
     Process **directory = atomic_load_explicit(&t->directory, memory_order_relaxed);
     Process *p = &directory[t->used / SLAB_PROCESSES][t->used % SLAB_PROCESSES];
     p->link.slot = t->used++;
@@ -80,14 +80,14 @@ static Process *take_fresh(ProcessTable *t) {
     return p;
 }
 
-static Process *take_from_table(ProcessTable *t) {
+static Process *take_from_table(BtVm *vm, ProcessTable *t) {
     Process *p = t->free_processes;
-    if (!p) return take_fresh(t);
+    if (!p) return take_fresh(vm, t);
     t->free_processes = p->link.run_next;
     return p;
 }
 
-static Process *free_list_take(ProcessTable *t, Scheduler *s) {
+static Process *free_list_take(BtVm *vm, ProcessTable *t, Scheduler *s) {
     if (s && s->free_processes) {
         Process *p = s->free_processes;
         s->free_processes = p->link.run_next;
@@ -95,9 +95,9 @@ static Process *free_list_take(ProcessTable *t, Scheduler *s) {
         return p;
     }
     pthread_mutex_lock(&t->lock);
-    Process *p = take_from_table(t);
+    Process *p = take_from_table(vm, t);
     for (unsigned i = 0; p && s && i < FREE_BATCH; i++) {
-        Process *more = take_from_table(t);
+        Process *more = take_from_table(vm, t);
         if (!more) break;
         more->link.run_next = s->free_processes;
         s->free_processes = more;
@@ -242,15 +242,15 @@ static bool make_actor(Process *p, const SpawnOptions *options) {
 /* A class process is linked in name only (semantics 3). */
 static bool link_to_parent(Process *p, Process *parent) {
     if (!parent || parent->role == PROC_CLASS) return true;
-    return relation_add(&p->link.relations, RELATION_LINK, parent->pid, 0) &&
-           relation_add(&parent->link.relations, RELATION_LINK, p->pid, 0);
+    return relation_add(p->vm->memory, &p->link.relations, RELATION_LINK, parent->pid, 0) &&
+           relation_add(p->vm->memory, &parent->link.relations, RELATION_LINK, p->pid, 0);
 }
 
 static void release_memory(Process *p) {
     stack_release(p);
     heap_destroy(p);
-    relations_free(&p->link.relations);
-    mem_free(p->elided_ring);
+    relations_free(p->vm->memory, &p->link.relations);
+    memory_free(p->vm->memory, p->elided_ring);
     p->elided_ring = NULL;
 }
 
@@ -259,7 +259,7 @@ Process *process_new(BtVm *vm, const SpawnOptions *options) {
     ProcessTable *t = &vm->schedulers->processes;
     bool asked_for = !options->completion && options->role != PROC_CLASS; /* by a program */
     if (asked_for && !limits_allow_process(vm)) return NULL;
-    Process *p = free_list_take(t, s);
+    Process *p = free_list_take(vm, t, s);
     if (!p) return NULL;
     Word128 w = word128_peek(p->link.word);
     init_owner_part(vm, p, options, link_generation(w.low));
@@ -311,7 +311,7 @@ bool process_start_watching(Process *from, Value target, Value callable, Value s
 }
 
 bool process_make_elided_ring(Process *p) {
-    p->elided_ring = mem_zalloc(ELIDED_CALLS * sizeof *p->elided_ring);
+    p->elided_ring = memory_zalloc(p->vm->memory, ELIDED_CALLS * sizeof *p->elided_ring);
     return p->elided_ring != NULL;
 }
 
@@ -452,7 +452,7 @@ static void drop(BtVm *vm, Process *p) {
 void processes_destroy(BtVm *vm, ProcessTable *t) {
     uint32_t count = atomic_load_explicit(&t->slab_count, memory_order_relaxed); /* relaxed: alone by now */
     for (uint32_t slot = 0; slot < count * SLAB_PROCESSES; slot++) drop(vm, process_by_slot(vm, slot));
-    for (uint32_t i = 0; i < t->memory_count; i++) mem_free(t->memory[i]);
-    mem_free(t->memory);
+    for (uint32_t i = 0; i < t->memory_count; i++) memory_free(vm->memory, t->memory[i]);
+    memory_free(vm->memory, t->memory);
     pthread_mutex_destroy(&t->lock);
 }

@@ -2,7 +2,7 @@
 #include "vm/profile.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/process.h"
 #include "vm/symbol.h"
 #include "vm/text.h"
@@ -15,23 +15,26 @@ typedef struct {
 } Entry;
 
 struct Profile {
+    const Memory *memory;
     pthread_mutex_t lock;
     Entry *entries; /* open addressing by text; the capacity is a power of two */
     size_t count, capacity;
 };
 
-Profile *profile_new(void) {
-    Profile *profile = mem_zalloc(sizeof *profile);
-    if (profile && pthread_mutex_init(&profile->lock, NULL) != 0) mem_free(profile), profile = NULL;
+Profile *profile_new(const Memory *memory) {
+    Profile *profile = memory_zalloc(memory, sizeof *profile);
+    if (!profile) return NULL;
+    profile->memory = memory;
+    if (pthread_mutex_init(&profile->lock, NULL) != 0) return memory_free(memory, profile), NULL;
     return profile;
 }
 
 void profile_free(Profile *profile) {
     if (!profile) return;
-    for (size_t i = 0; i < profile->capacity; i++) mem_free(profile->entries[i].stack);
-    mem_free(profile->entries);
+    for (size_t i = 0; i < profile->capacity; i++) memory_free(profile->memory, profile->entries[i].stack);
+    memory_free(profile->memory, profile->entries);
     pthread_mutex_destroy(&profile->lock);
-    mem_free(profile);
+    memory_free(profile->memory, profile);
 }
 
 /* ---- the stack as text ---- */
@@ -75,12 +78,12 @@ static Entry *find(Entry *entries, size_t capacity, const char *stack) {
 
 static bool grow(Profile *profile) {
     size_t capacity = profile->capacity ? 2 * profile->capacity : 256;
-    Entry *entries = mem_zalloc(capacity * sizeof *entries);
+    Entry *entries = memory_zalloc(profile->memory, capacity * sizeof *entries);
     if (!entries) return false;
     for (size_t i = 0; i < profile->capacity; i++)
         if (profile->entries[i].stack)
             *find(entries, capacity, profile->entries[i].stack) = profile->entries[i];
-    mem_free(profile->entries);
+    memory_free(profile->memory, profile->entries);
     profile->entries = entries;
     profile->capacity = capacity;
     return true;
@@ -96,11 +99,11 @@ static void charge(Profile *profile, char *stack, uint64_t nanoseconds) {
         stack = NULL;
     }
     if (e) e->nanoseconds += nanoseconds;
-    mem_free(stack);
+    memory_free(profile->memory, stack);
 }
 
 void profile_charge(Profile *profile, Process *p, uint64_t nanoseconds) {
-    Text t = TEXT_INIT;
+    Text t = TEXT_IN(profile->memory);
     append_stack(p, &t);
     if (t.failed) return text_free(&t);
     pthread_mutex_lock(&profile->lock);
@@ -117,13 +120,13 @@ static int by_stack(const void *a, const void *b) {
 bool profile_each(Profile *profile, void (*line)(void *context, const char *stack, uint64_t microseconds),
                   void *context) {
     pthread_mutex_lock(&profile->lock);
-    Entry *sorted = mem_alloc((profile->count + 1) * sizeof *sorted);
+    Entry *sorted = memory_alloc(profile->memory, (profile->count + 1) * sizeof *sorted);
     size_t n = 0;
     for (size_t i = 0; sorted && i < profile->capacity; i++)
         if (profile->entries[i].stack) sorted[n++] = profile->entries[i];
     if (n) qsort(sorted, n, sizeof *sorted, by_stack);
     for (size_t i = 0; i < n; i++) line(context, sorted[i].stack, sorted[i].nanoseconds / 1000);
     pthread_mutex_unlock(&profile->lock);
-    mem_free(sorted);
+    memory_free(profile->memory, sorted);
     return sorted != NULL;
 }

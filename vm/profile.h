@@ -11,7 +11,7 @@
 enum { PROFILE_SLICE_REDUCTIONS = 500 };
 
 typedef struct Profile Profile;
-Profile *profile_new(void);
+Profile *profile_new(const Memory *memory);
 void profile_free(Profile *profile);
 /* p's frames are at rest: charges so many nanoseconds to its stack. Any scheduler thread. */
 void profile_charge(Profile *profile, Process *p, uint64_t nanoseconds);

@@ -3,23 +3,21 @@
 #include "vm/regex.h"
 #include <pcre2.h>
 #include <stdio.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
 #define MATCH_LIMIT 10000000u
 #define DEPTH_LIMIT 100000u
 #define HEAP_LIMIT_KIB 65536u
 
 struct Regex {
+    const Memory *memory;
     pcre2_general_context *context;
     pcre2_match_context *limits;
     pcre2_code *code;
 };
 
-static void *take(size_t size, void *context) { return (void)context, mem_alloc(size); }
-static void give(void *at, void *context) {
-    (void)context;
-    mem_free(at);
-}
+static void *take(size_t size, void *memory) { return memory_alloc(memory, size); }
+static void give(void *at, void *memory) { memory_free(memory, at); }
 
 static uint32_t pcre_options(unsigned options) {
     return (options & REGEX_CASELESS ? PCRE2_CASELESS : 0) |
@@ -32,14 +30,16 @@ void regex_free(Regex *r) {
     if (r->code) pcre2_code_free(r->code);
     if (r->limits) pcre2_match_context_free(r->limits);
     if (r->context) pcre2_general_context_free(r->context);
-    mem_free(r);
+    memory_free(r->memory, r);
 }
 
-Regex *regex_compile(const char *pattern, size_t length, unsigned options, char *reason, size_t reason_size) {
-    Regex *r = mem_zalloc(sizeof *r);
+Regex *regex_compile(const Memory *memory, const char *pattern, size_t length, unsigned options, char *reason,
+                     size_t reason_size) {
+    Regex *r = memory_zalloc(memory, sizeof *r);
     snprintf(reason, reason_size, "out of memory");
     if (!r) return NULL;
-    r->context = pcre2_general_context_create(take, give, NULL);
+    r->memory = memory;
+    r->context = pcre2_general_context_create(take, give, (void *)(uintptr_t)memory);
     if (r->context) r->limits = pcre2_match_context_create(r->context);
     pcre2_compile_context *compiling = r->context ? pcre2_compile_context_create(r->context) : NULL;
     if (!r->limits || !compiling) return regex_free(r), NULL;

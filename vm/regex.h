@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct Memory Memory;
 typedef struct Regex Regex;
 enum { REGEX_CASELESS = 1, REGEX_MULTILINE = 2, REGEX_DOTALL = 4, REGEX_EXTENDED = 8, REGEX_UNGREEDY = 16 };
 
 /* NULL with a text for the user. */
-Regex *regex_compile(const char *pattern, size_t length, unsigned options, char *reason, size_t reason_size);
+Regex *regex_compile(const Memory *memory, const char *pattern, size_t length, unsigned options, char *reason,
+                     size_t reason_size);
 void regex_free(Regex *r);
 
 /* All matches one after the other. An empty match is reported once per position, then a non-empty one is

@@ -9,6 +9,7 @@ typedef struct Entry {
 } Entry;
 
 struct Registry {
+    const Memory *memory;
     pthread_rwlock_t lock;
     uint32_t count, capacity; /* capacity: a power of two */
     Entry **by_name, **by_pid;
@@ -27,11 +28,11 @@ static uint32_t bucket(const Registry *r, Value v) {
 }
 
 static bool make_tables(Registry *r, uint32_t capacity) {
-    Entry **by_name = mem_zalloc(capacity * sizeof *by_name),
-          **by_pid = mem_zalloc(capacity * sizeof *by_pid);
-    if (!by_name || !by_pid) return mem_free(by_name), mem_free(by_pid), false;
-    mem_free(r->by_name);
-    mem_free(r->by_pid);
+    Entry **by_name = memory_zalloc(r->memory, capacity * sizeof *by_name),
+          **by_pid = memory_zalloc(r->memory, capacity * sizeof *by_pid);
+    if (!by_name || !by_pid) return memory_free(r->memory, by_name), memory_free(r->memory, by_pid), false;
+    memory_free(r->memory, r->by_name);
+    memory_free(r->memory, r->by_pid);
     r->by_name = by_name;
     r->by_pid = by_pid;
     r->capacity = capacity;
@@ -53,10 +54,11 @@ static void grow(Registry *r) {
     for (Entry *e = r->oldest; e; e = e->newer) chain(r, e);
 }
 
-Registry *registry_new(void) {
-    Registry *r = mem_zalloc(sizeof *r);
+Registry *registry_new(const Memory *memory) {
+    Registry *r = memory_zalloc(memory, sizeof *r);
     if (!r) return NULL;
-    if (pthread_rwlock_init(&r->lock, NULL) != 0) return mem_free(r), NULL;
+    r->memory = memory;
+    if (pthread_rwlock_init(&r->lock, NULL) != 0) return memory_free(memory, r), NULL;
     if (!make_tables(r, FIRST_CAPACITY)) return registry_free(r), NULL;
     return r;
 }
@@ -65,12 +67,12 @@ void registry_free(Registry *r) {
     if (!r) return;
     for (Entry *e = r->oldest, *next; e; e = next) {
         next = e->newer;
-        mem_free(e);
+        memory_free(r->memory, e);
     }
-    mem_free(r->by_name);
-    mem_free(r->by_pid);
+    memory_free(r->memory, r->by_name);
+    memory_free(r->memory, r->by_pid);
     pthread_rwlock_destroy(&r->lock);
-    mem_free(r);
+    memory_free(r->memory, r);
 }
 
 static Entry *find_name(const Registry *r, Value name) {
@@ -114,13 +116,13 @@ static void unchain(Registry *r, Entry *e) {
 
 static void remove_entry(Registry *r, Entry *e) {
     unchain(r, e);
-    mem_free(e);
+    memory_free(r->memory, e);
 }
 
 bool registry_register(BtVm *vm, Value name, Value pid) {
     Registry *r = vm->schedulers->registry;
     if (!value_is_pid(pid)) return false;
-    Entry *e = mem_zalloc(sizeof *e);
+    Entry *e = memory_zalloc(r->memory, sizeof *e);
     if (!e) return false;
     e->name = name;
     e->pid = pid;
@@ -138,7 +140,7 @@ bool registry_register(BtVm *vm, Value name, Value pid) {
         r->count++;
     }
     pthread_rwlock_unlock(&r->lock);
-    if (!done) mem_free(e);
+    if (!done) memory_free(r->memory, e);
     return done;
 }
 

@@ -3,12 +3,13 @@
 #ifndef BT_VM_REGISTRY_H
 #define BT_VM_REGISTRY_H
 
+#include "vm/bytecode/memory.h"
 #include "vm/value.h"
 
 typedef struct BtVm BtVm;
 typedef struct Registry Registry;
 
-Registry *registry_new(void);
+Registry *registry_new(const Memory *memory);
 void registry_free(Registry *r);
 /* False: the name is taken, the process has one already or is dead, or there is no memory. */
 bool registry_register(BtVm *vm, Value name, Value pid);

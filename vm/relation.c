@@ -45,17 +45,17 @@ static void table_insert(RelationTable *t, Relation r) {
     t->count++;
 }
 
-static bool table_grow(Relations *of) {
+static bool table_grow(const Memory *memory, Relations *of) {
     RelationTable *old = of->table;
     uint32_t capacity = old ? old->capacity * 2 : 4;
-    RelationTable *t = mem_zalloc(sizeof *t + capacity * sizeof(Relation));
+    RelationTable *t = memory_zalloc(memory, sizeof *t + capacity * sizeof(Relation));
     if (!t) return false;
     t->capacity = capacity;
     for (uint32_t i = 0; old && i < old->capacity; i++)
         if (old->entries[i].key) table_insert(t, old->entries[i]);
     if (of->lone.key) table_insert(t, of->lone);
     of->lone = (Relation){0, 0};
-    mem_free(old);
+    memory_free(memory, old);
     of->table = t;
     return true;
 }
@@ -87,13 +87,13 @@ static Relation *find(Relations *of, RelationKind kind, Value pid, uint64_t id) 
     return is_wanted(&of->lone, kind, pid, id) ? &of->lone : NULL;
 }
 
-bool relation_add(Relations *of, RelationKind kind, Value pid, uint64_t id) {
+bool relation_add(const Memory *memory, Relations *of, RelationKind kind, Value pid, uint64_t id) {
     Relation r = {key_make(kind, pid), id};
     RelationTable *t = of->table;
     if (!t && !of->lone.key) return of->lone = r, true;
     if (find(of, kind, pid, id)) return true;
     bool full = !t || t->count >= (t->capacity > 4 ? t->capacity - t->capacity / 4 : t->capacity);
-    if (full && !table_grow(of)) return false;
+    if (full && !table_grow(memory, of)) return false;
     table_insert(of->table, r);
     return true;
 }
@@ -125,8 +125,8 @@ void relation_counts(Relations *of, uint64_t *links, uint64_t *monitors) {
     }
 }
 
-void relations_free(Relations *of) {
-    mem_free(of->table);
+void relations_free(const Memory *memory, Relations *of) {
+    memory_free(memory, of->table);
     *of = (Relations){.table = NULL};
 }
 
@@ -178,9 +178,9 @@ void relation_signal(Process *p, const Message *m) {
     RelationKind watch = m->waiter ? RELATION_AWAITED_BY : RELATION_WATCHED_BY;
     bool done = true;
     switch (m->kind) {
-    case MSG_LINK: done = relation_add(of, RELATION_LINK, m->sender, 0); break;
+    case MSG_LINK: done = relation_add(p->vm->memory, of, RELATION_LINK, m->sender, 0); break;
     case MSG_UNLINK: (void)relation_remove(of, RELATION_LINK, m->sender, 0); break;
-    case MSG_MONITOR: done = relation_add(of, watch, m->sender, m->call_id); break;
+    case MSG_MONITOR: done = relation_add(p->vm->memory, of, watch, m->sender, m->call_id); break;
     case MSG_DEMONITOR: (void)relation_remove(of, watch, m->sender, m->call_id); break;
     default: break;
     }
@@ -193,7 +193,7 @@ void process_link(Process *a, Value b_pid) {
     Value noproc = SYMBOL(noproc);
     if (b_pid == a->pid || !value_is_pid(b_pid)) return;
     if (find(&a->link.relations, RELATION_LINK, b_pid, 0)) return;
-    if (!relation_add(&a->link.relations, RELATION_LINK, b_pid, 0)) {
+    if (!relation_add(a->vm->memory, &a->link.relations, RELATION_LINK, b_pid, 0)) {
         vm_fail(a->vm);
         return;
     }
@@ -202,7 +202,7 @@ void process_link(Process *a, Value b_pid) {
 }
 
 void process_tether(Process *p, Value owner) {
-    p->link.tethered = relation_add(&p->link.relations, RELATION_TETHERED, owner, 0);
+    p->link.tethered = relation_add(p->vm->memory, &p->link.relations, RELATION_TETHERED, owner, 0);
     if (!p->link.tethered) vm_fail(p->vm);
 }
 
@@ -237,7 +237,7 @@ void process_unlink(Process *a, Value b_pid) {
 
 void process_monitor(Process *watcher, Value target, Value reference) {
     uint64_t serial = reference_serial(reference);
-    if (!relation_add(&watcher->link.relations, RELATION_WATCHES, target, serial)) {
+    if (!relation_add(watcher->vm->memory, &watcher->link.relations, RELATION_WATCHES, target, serial)) {
         vm_fail(watcher->vm);
         return;
     }

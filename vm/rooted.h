@@ -2,9 +2,10 @@
 #ifndef BT_VM_ROOTED_H
 #define BT_VM_ROOTED_H
 
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/process.h"
+#include "vm/vm.h"
 
 /* heap_reserve with a few locals as roots; they hold the moved Values afterwards. MAY_GC. */
 static inline bool heap_reserve_rooted(Process *p, size_t words, Value *values, size_t count) {
@@ -25,7 +26,9 @@ typedef struct {
 } RootedBuffer;
 /* False: a resource_error is pending, nothing is open. */
 static inline bool rooted_open(Process *p, RootedBuffer *b, size_t capacity) {
-    b->items = capacity < SIZE_MAX / 16 ? mem_alloc((capacity ? capacity : 1) * sizeof *b->items) : NULL;
+    b->items = capacity < SIZE_MAX / 16
+                   ? memory_alloc(p->vm->memory, (capacity ? capacity : 1) * sizeof *b->items)
+                   : NULL;
     b->capacity = capacity;
     if (!b->items) {
         error_resource(p, "Not enough memory for a collection of this size");
@@ -37,7 +40,7 @@ static inline bool rooted_open(Process *p, RootedBuffer *b, size_t capacity) {
 }
 static inline void rooted_close(Process *p, RootedBuffer *b) {
     roots_pop(p, &b->span);
-    mem_free(b->items);
+    memory_free(p->vm->memory, b->items);
 }
 
 #endif

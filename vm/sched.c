@@ -323,7 +323,7 @@ void sched_park(Scheduler *s, const HostWait *wait) {
     uint32_t parked = s->lent_from ? PARK_LENT_WAITING : wait ? PARK_WAITING : PARK_PARKED;
     uint32_t running = s->lent_from ? PARK_LENT : PARK_RUNNING;
     sched_cool(s);
-    spare_release(&s->spares);
+    spare_release(s->vm->memory, &s->spares);
     stats_show(s);
     if (is_last_awake(all)) io_console_flush(s->vm);
     int64_t deadline = wakes_at(s, wait);
@@ -404,13 +404,14 @@ static uint64_t entropy(void) {
 static void scheduler_init(Schedulers *all, Scheduler *s, unsigned index) {
     s->vm = all->vm;
     s->index = index;
+    s->timers.heap.memory = all->vm->memory;
     s->random = entropy();
     /* relaxed: no other thread yet */
     atomic_store_explicit(&s->park_word, all->vm->driven ? PARK_HOST : PARK_UNSTARTED, memory_order_relaxed);
 }
 
 bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
-    void *memory = mem_zalloc(sizeof(Schedulers) + 64);
+    void *memory = memory_zalloc(vm->memory, sizeof(Schedulers) + 64);
     if (!memory) return false;
     Schedulers *all = (Schedulers *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
     all->memory = memory;
@@ -421,19 +422,19 @@ bool sched_init(BtVm *vm, unsigned schedulers, bool seeded, uint64_t seed) {
     if (all->count > SCHEDULERS_MAX) all->count = SCHEDULERS_MAX;
     atomic_store_explicit(&all->random, entropy(), memory_order_relaxed); /* relaxed: no other thread yet */
     atomic_store_explicit(&all->parked, all->count, memory_order_relaxed);
-    all->list_memory = mem_zalloc(all->count * sizeof(Scheduler) + 64);
+    all->list_memory = memory_zalloc(vm->memory, all->count * sizeof(Scheduler) + 64);
     all->list = (Scheduler *)(((uintptr_t)all->list_memory + 63) & ~(uintptr_t)63);
-    all->registry = registry_new();
-    if (seeded) all->seeded = seeded_new(seed);
+    all->registry = registry_new(vm->memory);
+    if (seeded) all->seeded = seeded_new(vm->memory, seed);
     bool whole = all->list_memory && all->registry && (!seeded || all->seeded) &&
                  processes_init(vm, &all->processes) && pthread_mutex_init(&all->injector.lock, NULL) == 0 &&
                  pthread_mutex_init(&all->start_lock, NULL) == 0 &&
                  pthread_mutex_init(&all->host_lock, NULL) == 0 && message_pools_init(all);
     if (!whole) {
         registry_free(all->registry);
-        seeded_free(all->seeded);
-        mem_free(all->list_memory);
-        mem_free(memory);
+        seeded_free(vm->memory, all->seeded);
+        memory_free(vm->memory, all->list_memory);
+        memory_free(vm->memory, memory);
         vm->schedulers = NULL;
         return false;
     }
@@ -472,22 +473,22 @@ void sched_shutdown(BtVm *vm) {
     for (unsigned i = 0; i < all->count; i++) {
         Scheduler *s = &all->list[i];
         timers_destroy(vm, &s->timers);
-        mem_free(s->method_cache);
+        memory_free(vm->memory, s->method_cache);
         message_caches_free(s);
-        spare_release(&s->spares);
+        spare_release(s->vm->memory, &s->spares);
     }
     message_pools_free(all);
     registry_free(all->registry);
-    seeded_free(all->seeded);
+    seeded_free(vm->memory, all->seeded);
     pthread_mutex_destroy(&all->injector.lock);
     pthread_mutex_destroy(&all->start_lock);
     pthread_mutex_destroy(&all->host_lock);
     for (Completion *c = atomic_load_explicit(&all->abandoned, memory_order_relaxed), *next; c; c = next) {
         next = c->next; /* relaxed, above: alone by now */
         if (c->reply.fragment) fragment_free(vm, c->reply.fragment);
-        mem_free(c);
+        memory_free(vm->memory, c);
     }
-    mem_free(all->list_memory);
+    memory_free(vm->memory, all->list_memory);
     vm->schedulers = NULL;
-    mem_free(all->memory);
+    memory_free(vm->memory, all->memory);
 }

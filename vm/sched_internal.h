@@ -8,7 +8,7 @@
 #define BT_VM_SCHED_INTERNAL_H
 
 #include <pthread.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/atomic128.h"
 #include "vm/registry.h"
 #include "vm/spare_block.h"
@@ -270,8 +270,8 @@ void futex_wait_until(_Atomic uint32_t *word, uint32_t value,
 void futex_wake(_Atomic uint32_t *word, int count);
 
 /* ---- sched_seeded.c ---- */
-struct Seeded *seeded_new(uint64_t seed);
-void seeded_free(struct Seeded *seeded);
+struct Seeded *seeded_new(const Memory *memory, uint64_t seed);
+void seeded_free(const Memory *memory, struct Seeded *seeded);
 void seeded_enqueue(BtVm *vm, Scheduler *s, Process *p);
 bool seeded_choice(struct Seeded *seeded, unsigned one_in);
 int32_t seeded_slice(struct Seeded *seeded);
@@ -360,14 +360,14 @@ typedef enum {
     RELATION_AWAITED_BY,
     RELATION_TETHERED
 } RelationKind;
-bool relation_add(Relations *of, RelationKind kind, Value pid, uint64_t id);
+bool relation_add(const Memory *memory, Relations *of, RelationKind kind, Value pid, uint64_t id);
 bool relation_remove(Relations *of, RelationKind kind, Value pid, uint64_t id);
 /* Of RELATION_WATCHES: whom this reference watches, or V_NIL. */
 Value relation_watched(Relations *of, uint64_t id);
 /* How many links, and how many monitors in either direction. */
 void relation_counts(Relations *of, uint64_t *links, uint64_t *monitors);
 void relations_fire(Scheduler *s, Process *p, Value reason); /* at death */
-void relations_free(Relations *of);
+void relations_free(const Memory *memory, Relations *of);
 /* Acts on MSG_LINK, MSG_UNLINK, MSG_MONITOR, MSG_DEMONITOR. */
 void relation_signal(Process *p, const Message *m);
 /* A LINK or MONITOR that its target did not live to see. */

@@ -42,7 +42,7 @@ static void give_back_sleeping(Scheduler *s) {
     uint32_t home = s->lent_from;
     sched_publish_next(s);
     sched_cool(s);
-    spare_release(&s->spares);
+    spare_release(s->vm->memory, &s->spares);
     stats_show(s);
     io_console_flush(s->vm);
     bool is_urgent = timers_next(&s->timers) < s->slept_until;
@@ -82,7 +82,7 @@ static void leave_driven(Scheduler *s) {
     s->searching = false;
     sched_publish_next(s);
     sched_cool(s);
-    spare_release(&s->spares);
+    spare_release(s->vm->memory, &s->spares);
     io_console_flush(s->vm);
     sched_own(s, false);
     poll_fd_arm(s->vm->poll, POLL_TIMERS, timers_next(&s->timers));

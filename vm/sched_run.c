@@ -47,7 +47,7 @@ static void chain_release(Scheduler *s) {
 
 static void trim(Process *p) {
     if (!p->frame) { /* no stack, no callers to remember */
-        mem_free(p->elided_ring);
+        memory_free(p->vm->memory, p->elided_ring);
         p->elided_ring = NULL;
         p->elided_count = 0;
     }

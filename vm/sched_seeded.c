@@ -22,21 +22,21 @@ struct Seeded {
     pthread_mutex_t drive;
 };
 
-struct Seeded *seeded_new(uint64_t seed) {
-    struct Seeded *d = mem_zalloc(sizeof *d);
+struct Seeded *seeded_new(const Memory *memory, uint64_t seed) {
+    struct Seeded *d = memory_zalloc(memory, sizeof *d);
     if (!d) return NULL;
-    if (pthread_mutex_init(&d->drive, NULL) != 0) return mem_free(d), NULL;
+    if (pthread_mutex_init(&d->drive, NULL) != 0) return memory_free(memory, d), NULL;
     d->choices = seed;
     d->values = ~seed;
     d->now_us = VIRTUAL_EPOCH_US;
     return d;
 }
 
-void seeded_free(struct Seeded *d) {
+void seeded_free(const Memory *memory, struct Seeded *d) {
     if (!d) return;
     pthread_mutex_destroy(&d->drive);
-    mem_free(d->ready);
-    mem_free(d);
+    memory_free(memory, d->ready);
+    memory_free(memory, d);
 }
 
 bool seeded_choice(struct Seeded *d, unsigned one_in) { return splitmix64(&d->choices) % one_in == 0; }
@@ -52,7 +52,7 @@ int64_t seeded_now_us(struct Seeded *d) { return d->now_us; }
 
 static void add_ready(BtVm *vm, struct Seeded *d, Process *p) {
     if (d->count == d->capacity) {
-        Process **ready = mem_grown(d->ready, &d->capacity, sizeof *ready, 64);
+        Process **ready = memory_grown(vm->memory, d->ready, &d->capacity, sizeof *ready, 64);
         if (!ready) {
             vm_fail(vm);
             return;

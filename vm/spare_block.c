@@ -1,6 +1,6 @@
 /* See spare_block.h. */
 #include "vm/spare_block.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
 #ifdef BT_STRESS
 #define LEAST_WORDS SIZE_MAX
@@ -13,7 +13,7 @@ static bool serves(const SpareBlock *spare, size_t words) {
     return spare->block && spare->words >= words && spare->words - words <= words;
 }
 
-uint64_t *spare_take(SpareBlocks *spares, size_t *words) {
+uint64_t *spare_take(const Memory *memory, SpareBlocks *spares, size_t *words) {
     if (spares && *words >= LEAST_WORDS)
         for (int i = 0; i < SPARE_BLOCKS; i++) {
             SpareBlock *spare = &spares->kept[i];
@@ -23,11 +23,11 @@ uint64_t *spare_take(SpareBlocks *spares, size_t *words) {
             *spare = (SpareBlock){0};
             return block;
         }
-    return mem_alloc((*words ? *words : 1) * sizeof(uint64_t));
+    return memory_alloc(memory, (*words ? *words : 1) * sizeof(uint64_t));
 }
 
 /* The last ones given are kept: sizes change slowly. */
-void spare_give(SpareBlocks *spares, uint64_t *block, size_t words) {
+void spare_give(const Memory *memory, SpareBlocks *spares, uint64_t *block, size_t words) {
     if (block && spares && words >= LEAST_WORDS) {
         SpareBlock given = {block, words};
         for (int i = 0; i < SPARE_BLOCKS; i++) {
@@ -37,12 +37,12 @@ void spare_give(SpareBlocks *spares, uint64_t *block, size_t words) {
         }
         block = given.block;
     }
-    mem_free(block);
+    memory_free(memory, block);
 }
 
-void spare_release(SpareBlocks *spares) {
+void spare_release(const Memory *memory, SpareBlocks *spares) {
     for (int i = 0; i < SPARE_BLOCKS; i++) {
-        mem_free(spares->kept[i].block);
+        memory_free(memory, spares->kept[i].block);
         spares->kept[i] = (SpareBlock){0};
     }
 }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "vm/bytecode/memory.h"
 
 typedef struct SpareBlock {
     uint64_t *block; /* NULL: none */
@@ -21,9 +22,9 @@ typedef struct SpareBlocks {
 } SpareBlocks;
 
 /* A block of at least *words, which becomes what it has; NULL: no memory. spares may be NULL. */
-uint64_t *spare_take(SpareBlocks *spares, size_t *words);
+uint64_t *spare_take(const Memory *memory, SpareBlocks *spares, size_t *words);
 /* Takes the block over. NULL blocks are ignored; spares may be NULL. */
-void spare_give(SpareBlocks *spares, uint64_t *block, size_t words);
-void spare_release(SpareBlocks *spares);
+void spare_give(const Memory *memory, SpareBlocks *spares, uint64_t *block, size_t words);
+void spare_release(const Memory *memory, SpareBlocks *spares);
 
 #endif

@@ -1,6 +1,6 @@
 /* Segmented frame stacks. See stack.h for the invariants. */
 #include "vm/stack.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/vm.h"
 
@@ -27,7 +27,7 @@ static size_t stack_limit(const Process *p) {
 }
 
 static StackSegment *segment_new(const Process *p, size_t words) {
-    StackSegment *s = mem_alloc((words + STACK_SPARE_WORDS) * sizeof(Value));
+    StackSegment *s = memory_alloc(p->vm->memory, (words + STACK_SPARE_WORDS) * sizeof(Value));
     if (!s) return NULL;
     s->older = s->newer = NULL;
     s->end = (Value *)(void *)s + words;
@@ -39,7 +39,7 @@ static StackSegment *segment_new(const Process *p, size_t words) {
 static StackSegment *enter_segment(Process *p, size_t frame_words) {
     StackSegment *current = p->segments, *fresh = current ? current->newer : NULL;
     if (fresh && fresh->words + frame_words > fresh->end) {
-        mem_free(fresh);
+        memory_free(p->vm->memory, fresh);
         fresh = current->newer = NULL;
     }
     if (!fresh) {
@@ -60,12 +60,12 @@ static void leave_segment(Process *p) {
     StackSegment *s = p->segments;
     p->segments = s->older;
     p->stack_words -= segment_words(s);
-    if (s->newer) mem_free(s->newer);
+    if (s->newer) memory_free(p->vm->memory, s->newer);
     s->newer = NULL;
     if (p->segments)
         p->segments->newer = s;
     else
-        mem_free(s);
+        memory_free(p->vm->memory, s);
 }
 
 /* ---- frames ---- */

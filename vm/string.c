@@ -1,5 +1,5 @@
 #include "vm/string.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/rooted.h"
 #include "vm/text.h"
@@ -21,10 +21,10 @@ typedef struct {
     char bytes[];
 } StringBuffer;
 
-static void buffer_drop(Counted *c) { mem_free(c); }
+static void buffer_drop(const Memory *memory, Counted *c) { memory_free(memory, c); }
 
-static StringBuffer *buffer_new(size_t capacity, size_t used) {
-    StringBuffer *b = mem_alloc(sizeof *b + capacity);
+static StringBuffer *buffer_new(Process *p, size_t capacity, size_t used) {
+    StringBuffer *b = memory_alloc(p->vm->memory, sizeof *b + capacity);
     if (!b) return NULL;
     atomic_init(&b->counted.refs, 1);
     b->counted.drop = buffer_drop;
@@ -130,7 +130,7 @@ PrimStatus string_new_blank(Process *p, size_t length, char **bytes, Value *out)
         return PRIM_OK;
     }
     if (!heap_reserve_offheap(p, REF_WORDS, length / 8)) return PRIM_RAISE;
-    StringBuffer *buffer = buffer_new(length, length);
+    StringBuffer *buffer = buffer_new(p, length, length);
     if (!buffer) return error_resource(p, "There is no memory for the bytes of a string.");
     *out = build_ref(p, buffer, 0, length, 0, length);
     *bytes = buffer->bytes;
@@ -289,8 +289,8 @@ static PrimStatus concat_long(Process *p, const Value *parts, size_t count, size
                               Value *out) {
     if (!heap_reserve_offheap(p, REF_WORDS, total / 8)) return PRIM_RAISE;
     if (append_in_place(p, parts, count, total, out)) return PRIM_OK;
-    StringBuffer *buffer = buffer_new(total + slack_for(total), total);
-    if (!buffer) buffer = buffer_new(total, total);
+    StringBuffer *buffer = buffer_new(p, total + slack_for(total), total);
+    if (!buffer) buffer = buffer_new(p, total, total);
     if (!buffer) return error_resource(p, "There is no memory for the bytes of a string.");
     copy_parts(buffer->bytes, parts, count);
     if (!simple) simple = scan_flags(buffer->bytes, total);

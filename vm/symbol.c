@@ -6,7 +6,7 @@
 #include "vm/symbol.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/hash.h"
 #include "vm/vm.h"
 
@@ -36,6 +36,7 @@ typedef struct TextBlock {
 } TextBlock;
 
 struct SymbolTable {
+    const Memory *memory;
     pthread_mutex_t lock; /* of all that follows but the atomic reads */
     Index *_Atomic index;
     uint32_t count, counted;
@@ -64,7 +65,7 @@ static Entry *entry_at(const SymbolTable *t, uint32_t number) {
 static char *copy_text(SymbolTable *t, const char *bytes, size_t length) {
     if ((size_t)(t->text_end - t->text_at) <= length) {
         size_t room = length >= TEXT_BLOCK_BYTES ? length + 1 : TEXT_BLOCK_BYTES;
-        TextBlock *block = mem_alloc(sizeof *block + room);
+        TextBlock *block = memory_alloc(t->memory, sizeof *block + room);
         if (!block) return NULL;
         block->next = t->texts;
         t->texts = block;
@@ -94,7 +95,7 @@ static uint32_t new_entry(SymbolTable *t, const char *bytes, size_t length, uint
     if (number == MAX_SYMBOLS || length > UINT32_MAX) return MAX_SYMBOLS;
     Entry *_Atomic *block = &t->directory[number >> BLOCK_BITS];
     if (!atomic_load_explicit(block, memory_order_relaxed)) {
-        Entry *fresh = mem_zalloc(BLOCK_SIZE * sizeof *fresh);
+        Entry *fresh = memory_zalloc(t->memory, BLOCK_SIZE * sizeof *fresh);
         if (!fresh) return MAX_SYMBOLS;
         atomic_store_explicit(block, fresh, memory_order_release); /* pairs with entry_at */
     }
@@ -107,8 +108,8 @@ static uint32_t new_entry(SymbolTable *t, const char *bytes, size_t length, uint
 
 /* ---- the index ---- */
 
-static Index *index_new(uint32_t size) {
-    Index *index = mem_zalloc(sizeof *index + size * sizeof index->slots[0]);
+static Index *index_new(const Memory *memory, uint32_t size) {
+    Index *index = memory_zalloc(memory, sizeof *index + size * sizeof index->slots[0]);
     if (index) index->size = size;
     return index;
 }
@@ -136,7 +137,7 @@ static void index_put(Index *index, uint64_t hash, uint32_t number) {
 static bool index_make_room(SymbolTable *t) {
     Index *old = atomic_load_explicit(&t->index, memory_order_relaxed);
     if (t->count + 1 <= old->size / 2) return true;
-    Index *grown = index_new(old->size * 2);
+    Index *grown = index_new(t->memory, old->size * 2);
     if (!grown) return false;
     for (uint32_t i = 0; i < t->count; i++) index_put(grown, entry_at(t, i)->hash, i);
     grown->outgrown = old;
@@ -159,11 +160,12 @@ static Value insert(SymbolTable *t, const char *bytes, size_t length, uint64_t h
 
 /* ---- the interface ---- */
 
-SymbolTable *symbols_new(void) {
-    SymbolTable *t = mem_zalloc(sizeof *t);
+SymbolTable *symbols_new(const Memory *memory) {
+    SymbolTable *t = memory_zalloc(memory, sizeof *t);
     if (!t) return NULL;
+    t->memory = memory;
     pthread_mutex_init(&t->lock, NULL);
-    atomic_init(&t->index, index_new(INDEX_FIRST_SIZE));
+    atomic_init(&t->index, index_new(memory, INDEX_FIRST_SIZE));
     bool done = t->index != NULL;
     for (uint32_t i = 0; done && i < SYM_WELL_KNOWN_COUNT; i++) {
         const char *text = WELL_KNOWN[i].text;
@@ -179,17 +181,17 @@ void symbols_free(SymbolTable *t) {
     if (!t) return;
     for (Index *index = t->index; index;) {
         Index *outgrown = index->outgrown;
-        mem_free(index);
+        memory_free(t->memory, index);
         index = outgrown;
     }
     for (TextBlock *block = t->texts; block;) {
         TextBlock *next = block->next;
-        mem_free(block);
+        memory_free(t->memory, block);
         block = next;
     }
-    for (uint32_t i = 0; i < DIRECTORY_SIZE; i++) mem_free(t->directory[i]);
+    for (uint32_t i = 0; i < DIRECTORY_SIZE; i++) memory_free(t->memory, t->directory[i]);
     pthread_mutex_destroy(&t->lock);
-    mem_free(t);
+    memory_free(t->memory, t);
 }
 
 static Value intern(BtVm *vm, const char *bytes, size_t length, bool counted) {

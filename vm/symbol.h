@@ -4,6 +4,7 @@
 #ifndef BT_VM_SYMBOL_H
 #define BT_VM_SYMBOL_H
 
+#include "vm/bytecode/memory.h"
 #include "vm/value.h"
 #include <stddef.h>
 
@@ -23,7 +24,7 @@ static inline bool selector_is_value_family(Value selector) {
 }
 
 typedef struct SymbolTable SymbolTable;
-SymbolTable *symbols_new(void);
+SymbolTable *symbols_new(const Memory *memory);
 void symbols_free(SymbolTable *t);
 /* V_HOLE if out of memory or (counted only) over the bound. Any thread. */
 Value symbol_intern(BtVm *vm, const char *bytes, size_t length);

@@ -4,9 +4,10 @@
  * table; what they share is copied twice. A term that unfolds to more than SMALL_WORDS gets a table from
  * address to place in the fragment, so that sharing is preserved and a graph that would unfold to exponential
  * size is not. Headers of the source are never marked: a host may copy one handle from several threads. */
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/gc.h"
+#include "vm/vm.h"
 
 #define SMALL_WORDS 64u
 
@@ -22,10 +23,10 @@ static size_t value_words(const uint64_t *object, size_t *first) {
 
 /* ---- what a copied object takes along ---- */
 
-static bool note_unit(Fragment *f, CodeUnit *unit) {
+static bool note_unit(const Memory *memory, Fragment *f, CodeUnit *unit) {
     for (uint32_t i = 0; i < f->unit_count; i++)
         if (f->units[i] == unit) return true;
-    CodeUnit **units = mem_realloc(f->units, (f->unit_count + 1) * sizeof *units);
+    CodeUnit **units = memory_realloc(memory, f->units, (f->unit_count + 1) * sizeof *units);
     if (!units) return false;
     f->units = units;
     code_retain(unit);
@@ -34,7 +35,7 @@ static bool note_unit(Fragment *f, CodeUnit *unit) {
 }
 
 /* Copies the words; off-heap data and transient code get a count. */
-static bool copy_object(Fragment *f, uint64_t *to, const uint64_t *from) {
+static bool copy_object(const Memory *memory, Fragment *f, uint64_t *to, const uint64_t *from) {
     memcpy(to, from, header_size(*from) * sizeof *to);
     ObjectKind kind = header_kind(*from);
     if (OBJECT_FIRST_VALUE[kind] == OBJECT_OFFHEAP) {
@@ -44,11 +45,11 @@ static bool copy_object(Fragment *f, uint64_t *to, const uint64_t *from) {
     }
     if (kind != KIND_CLOSURE) return true;
     const Function *fn = (const Function *)(uintptr_t)to[CLOSURE_FN];
-    return !(fn->flags & FN_TRANSIENT) || note_unit(f, fn->unit);
+    return !(fn->flags & FN_TRANSIENT) || note_unit(memory, f, fn->unit);
 }
 
-static Fragment *fragment_new(size_t words) {
-    Fragment *f = mem_alloc(sizeof *f + words * sizeof(uint64_t));
+static Fragment *fragment_new(const Memory *memory, size_t words) {
+    Fragment *f = memory_alloc(memory, sizeof *f + words * sizeof(uint64_t));
     if (f) *f = (Fragment){.size_words = words};
     return f;
 }
@@ -78,30 +79,30 @@ static size_t small_size(const Value *roots, size_t count) {
     return words;
 }
 
-static bool copy_slot(Fragment *f, uint64_t **top, Value *slot) {
+static bool copy_slot(const Memory *memory, Fragment *f, uint64_t **top, Value *slot) {
     if (!travels(*slot)) return true;
     uint64_t *to = *top;
     *top += object_size(*slot);
-    if (!copy_object(f, to, object_words(*slot))) return false;
+    if (!copy_object(memory, f, to, object_words(*slot))) return false;
     *slot = value_from_object(to);
     return true;
 }
 
-static Fragment *copy_small(const Value *roots, size_t count, Value *copies, size_t words) {
-    Fragment *f = fragment_new(words);
+static Fragment *copy_small(BtVm *vm, const Value *roots, size_t count, Value *copies, size_t words) {
+    Fragment *f = fragment_new(vm->memory, words);
     if (!f) return NULL;
     uint64_t *top = f->words;
     bool done = true;
     for (size_t i = 0; i < count; i++) {
         copies[i] = roots[i];
-        done = done && copy_slot(f, &top, &copies[i]);
+        done = done && copy_slot(vm->memory, f, &top, &copies[i]);
     }
     for (uint64_t *at = f->words; done && at < top; at += header_size(*at)) {
         size_t first, end = value_words(at, &first);
-        for (size_t k = first; done && k < end; k++) done = copy_slot(f, &top, &at[k]);
+        for (size_t k = first; done && k < end; k++) done = copy_slot(vm->memory, f, &top, &at[k]);
     }
     if (done) return f;
-    fragment_free(NULL, f);
+    fragment_free(vm, f);
     return NULL;
 }
 
@@ -118,6 +119,7 @@ typedef struct {
 } Page;
 
 typedef struct {
+    const Memory *memory;
     Page *pages; /* open addressing */
     size_t page_capacity, page_count;
     uint32_t *slabs; /* PAGE_WORDS cells a page: place in the fragment + 1, 0 = not seen */
@@ -138,19 +140,19 @@ static Page *find_page(const Walk *w, uintptr_t page) {
 static bool grow_pages(Walk *w) {
     Page *old = w->pages;
     size_t old_capacity = w->page_capacity;
-    Page *fresh = mem_zalloc((old_capacity ? old_capacity * 2 : 64) * sizeof *fresh);
+    Page *fresh = memory_zalloc(w->memory, (old_capacity ? old_capacity * 2 : 64) * sizeof *fresh);
     if (!fresh) return false;
     w->pages = fresh;
     w->page_capacity = old_capacity ? old_capacity * 2 : 64;
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].page) *find_page(w, old[i].page) = old[i];
-    mem_free(old);
+    memory_free(w->memory, old);
     return true;
 }
 
 static bool grow_slabs(Walk *w) {
     size_t capacity = w->slab_capacity ? w->slab_capacity * 2 : 16;
-    uint32_t *slabs = mem_realloc(w->slabs, capacity * PAGE_WORDS * sizeof *slabs);
+    uint32_t *slabs = memory_realloc(w->memory, w->slabs, capacity * PAGE_WORDS * sizeof *slabs);
     if (!slabs) return false;
     w->slabs = slabs;
     w->slab_capacity = capacity;
@@ -180,7 +182,7 @@ static uint32_t *cell_of(Walk *w, const uint64_t *object) {
 
 static bool walk_grow_order(Walk *w) {
     size_t capacity = w->order_capacity ? w->order_capacity * 2 : 128;
-    const uint64_t **order = mem_realloc((void *)w->order, capacity * sizeof *order);
+    const uint64_t **order = memory_realloc(w->memory, (void *)w->order, capacity * sizeof *order);
     if (!order) return false;
     w->order = order;
     w->order_capacity = capacity;
@@ -221,7 +223,7 @@ static Value moved(Walk *w, Fragment *f, Value v) {
 static bool copy_walked(Walk *w, Fragment *f) {
     uint64_t *to = f->words;
     for (size_t i = 0; i < w->count; i++) {
-        if (!copy_object(f, to, w->order[i])) return false;
+        if (!copy_object(w->memory, f, to, w->order[i])) return false;
         size_t first, end = value_words(to, &first);
         for (size_t k = first; k < end; k++) to[k] = moved(w, f, to[k]);
         to += header_size(*to);
@@ -229,25 +231,25 @@ static bool copy_walked(Walk *w, Fragment *f) {
     return true;
 }
 
-static Fragment *copy_large(const Value *roots, size_t count, Value *copies) {
-    Walk w = {0};
+static Fragment *copy_large(BtVm *vm, const Value *roots, size_t count, Value *copies) {
+    Walk w = {.memory = vm->memory};
     Fragment *f = NULL;
-    if (walk_all(&w, roots, count)) f = fragment_new(w.words);
+    if (walk_all(&w, roots, count)) f = fragment_new(w.memory, w.words);
     if (f && !copy_walked(&w, f)) {
-        fragment_free(NULL, f);
+        fragment_free(vm, f);
         f = NULL;
     }
     for (size_t i = 0; f && i < count; i++) copies[i] = moved(&w, f, roots[i]);
-    mem_free(w.pages);
-    mem_free(w.slabs);
-    mem_free((void *)w.order);
+    memory_free(w.memory, w.pages);
+    memory_free(w.memory, w.slabs);
+    memory_free(w.memory, (void *)w.order);
     return f;
 }
 
 Fragment *term_copy(BtVm *vm, const Value *roots, size_t count, Value *copies) {
-    (void)vm;
     size_t words = small_size(roots, count);
-    return words <= SMALL_WORDS ? copy_small(roots, count, copies, words) : copy_large(roots, count, copies);
+    return words <= SMALL_WORDS ? copy_small(vm, roots, count, copies, words)
+                                : copy_large(vm, roots, count, copies);
 }
 
 Value term_copy_into(Process *p, Value term) {

@@ -1,19 +1,21 @@
 #include "vm/text.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/string.h"
 #include "vm/unicode.h"
+#include "vm/vm.h"
 
 #include <stdio.h>
 
 void text_free(Text *t) {
-    mem_free(t->bytes);
-    *t = TEXT_INIT;
+    memory_free(t->memory, t->bytes);
+    *t = TEXT_IN(t->memory);
 }
 
 Text text_for(const Process *p) {
     size_t words = p->heap.limit_words;
-    return (Text){.most = words && words < STRING_MAX_BYTES / sizeof(Value) ? words * sizeof(Value) : 0};
+    return (Text){.memory = p->vm->memory,
+                  .most = words && words < STRING_MAX_BYTES / sizeof(Value) ? words * sizeof(Value) : 0};
 }
 
 bool text_reserve(Text *t, size_t more) {
@@ -26,7 +28,7 @@ bool text_reserve(Text *t, size_t more) {
     }
     size_t capacity = t->capacity < 64 ? 64 : t->capacity;
     while (capacity - t->length < more) capacity += capacity / 2;
-    char *bytes = mem_realloc(t->bytes, capacity);
+    char *bytes = memory_realloc(t->memory, t->bytes, capacity);
     if (!bytes) {
         t->failed = true;
         return false;

@@ -8,13 +8,15 @@
 #include "vm/process.h"
 
 typedef struct Text {
+    const Memory *memory; /* of the bytes */
     char *bytes;
     size_t length, capacity;
     bool failed;
     size_t most; /* bytes that it may have; 0: as many as a String */
 } Text;
 
-#define TEXT_INIT ((Text){NULL, 0, 0, false, 0})
+#define TEXT_IN(where) ((Text){.memory = (where)})
+#define TEXT_INIT TEXT_IN(NULL)
 /* One for a String of this process: it never gets larger than the process's heap may be. */
 Text text_for(const Process *p);
 void text_free(Text *t);

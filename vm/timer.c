@@ -101,7 +101,7 @@ static TimerRecord *record_take(TimerQueue *t, uint32_t *index) {
     unsigned k = 31 - (unsigned)__builtin_clz(at);
     if (k >= TIMER_CHUNKS) return NULL;
     if (!record_at(t, t->record_count)) {
-        TimerRecord *chunk = mem_zalloc(((size_t)TIMER_FIRST_CHUNK << k) * sizeof *chunk);
+        TimerRecord *chunk = memory_zalloc(t->heap.memory, ((size_t)TIMER_FIRST_CHUNK << k) * sizeof *chunk);
         if (!chunk) return NULL;
         /* release: pairs with record_at on other threads */
         atomic_store_explicit(&t->chunks[k], chunk, memory_order_release);
@@ -126,7 +126,7 @@ void timers_destroy(BtVm *vm, TimerQueue *t) {
     timer_heap_free(&t->heap);
     /* relaxed: alone by now */
     for (unsigned k = 0; k < TIMER_CHUNKS; k++)
-        mem_free(atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
+        memory_free(vm->memory, atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
 }
 
 /* id: scheduler in bits 54-61, record in 32-53, low half of the record's generation below. */

@@ -1,6 +1,6 @@
 /* See timer_queue.h. */
 #include "vm/timer_queue.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
 enum { BUCKET_SHIFT = 12, LATER = TIMER_BUCKETS, FAR_BUCKETS = TIMER_BUCKETS + 1, BUCKET_FIRST = 64 };
 #define BUCKET_US ((int64_t)1 << BUCKET_SHIFT)
@@ -9,9 +9,9 @@ static bool entry_before(const TimerEntry *a, const TimerEntry *b) {
     return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
 }
 
-static bool bucket_push(TimerBucket *b, TimerEntry e) {
+static bool bucket_push(const Memory *memory, TimerBucket *b, TimerEntry e) {
     if (b->count == b->capacity) {
-        TimerEntry *entries = mem_grown(b->entries, &b->capacity, sizeof *entries, BUCKET_FIRST);
+        TimerEntry *entries = memory_grown(memory, b->entries, &b->capacity, sizeof *entries, BUCKET_FIRST);
         if (!entries) return false;
         b->entries = entries;
     }
@@ -50,9 +50,9 @@ static void make_heap(TimerBucket *b) {
 
 /* ---- what is far away ---- */
 
-static void empty(TimerBucket *b) {
+static void empty(const Memory *memory, TimerBucket *b) {
     if (b->capacity > BUCKET_FIRST) {
-        mem_free(b->entries);
+        memory_free(memory, b->entries);
         b->entries = NULL;
         b->capacity = 0;
     }
@@ -62,7 +62,7 @@ static void empty(TimerBucket *b) {
 
 static bool make_far(TimerHeap *h, int64_t now) {
     if (h->far) return true;
-    h->far = mem_zalloc(FAR_BUCKETS * sizeof *h->far);
+    h->far = memory_zalloc(h->memory, FAR_BUCKETS * sizeof *h->far);
     if (!h->far) return false;
     for (unsigned i = 0; i < FAR_BUCKETS; i++) h->far[i].least = INT64_MAX;
     h->first_far = (now >> BUCKET_SHIFT) + 1;
@@ -96,7 +96,7 @@ static void turn(TimerHeap *h) {
     for (size_t i = 0; i < later->count; i++) {
         TimerEntry e = later->entries[i];
         TimerBucket *to = far_bucket(h, e.deadline);
-        if (to != later && bucket_push(to, e)) continue;
+        if (to != later && bucket_push(h->memory, to, e)) continue;
         later->entries[kept++] = e;
         if (e.deadline < least) least = e.deadline;
     }
@@ -110,12 +110,12 @@ static bool approach(TimerHeap *h) {
     TimerBucket *bucket = &h->far[h->first_far % TIMER_BUCKETS];
     if (!bucket->count) bucket = &h->far[LATER]; /* for want of memory */
     while (bucket->count) {
-        if (!bucket_push(&h->near, bucket->entries[bucket->count - 1])) break;
+        if (!bucket_push(h->memory, &h->near, bucket->entries[bucket->count - 1])) break;
         bucket->count--;
         sift_up(&h->near, h->near.count - 1);
     }
     if (bucket->count) return false;
-    empty(bucket);
+    empty(h->memory, bucket);
     h->first_far++;
     find_least(h);
     return true;
@@ -129,10 +129,10 @@ bool timer_heap_add(TimerHeap *h, int64_t now, int64_t deadline, uint64_t subjec
     if (h->far_least == INT64_MAX && h->first_far <= now >> BUCKET_SHIFT)
         h->first_far = (now >> BUCKET_SHIFT) + 1; /* nothing is far away: the ring follows the time */
     if (deadline >> BUCKET_SHIFT < h->first_far) {
-        if (!bucket_push(&h->near, e)) return false;
+        if (!bucket_push(h->memory, &h->near, e)) return false;
         sift_up(&h->near, h->near.count - 1);
     } else {
-        if (!bucket_push(far_bucket(h, deadline), e)) return false;
+        if (!bucket_push(h->memory, far_bucket(h, deadline), e)) return false;
         if (deadline < h->far_least) h->far_least = deadline;
     }
     h->next_order++;
@@ -176,7 +176,7 @@ void timer_heap_filter(TimerHeap *h, bool (*keep)(void *context, uint64_t subjec
 }
 
 void timer_heap_free(TimerHeap *h) {
-    for (unsigned i = 0; h->far && i < FAR_BUCKETS; i++) mem_free(h->far[i].entries);
-    mem_free(h->far);
-    mem_free(h->near.entries);
+    for (unsigned i = 0; h->far && i < FAR_BUCKETS; i++) memory_free(h->memory, h->far[i].entries);
+    memory_free(h->memory, h->far);
+    memory_free(h->memory, h->near.entries);
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct Memory Memory;
+
 typedef struct TimerEntry {
     int64_t deadline;
     uint64_t order;   /* insertion order among equal deadlines */
@@ -26,6 +28,7 @@ typedef struct TimerBucket {
 enum { TIMER_BUCKETS = 256 };
 
 typedef struct TimerHeap {
+    const Memory *memory;
     TimerBucket near;  /* the heap: all entries before bucket number `first_far` */
     TimerBucket *far;  /* TIMER_BUCKETS, bucket number b at b % TIMER_BUCKETS, and one for what is later; NULL
                           before the first */

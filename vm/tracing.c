@@ -1,7 +1,7 @@
 /* Tracing of messages. See tracing.h. */
 #include "vm/tracing.h"
 #include <pthread.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/sched.h"
 #include "vm/symbol.h"
 #include "vm/vm.h"
@@ -9,6 +9,7 @@
 #define DEFAULT_EVENTS 100000
 
 struct Tracing {
+    const Memory *memory;
     pthread_mutex_t lock; /* guards all but `on` */
     _Atomic bool on;
     TraceEvent *events; /* a ring of `capacity`, made at the first event */
@@ -16,9 +17,10 @@ struct Tracing {
 };
 
 bool tracing_new(BtVm *vm) {
-    Tracing *t = mem_zalloc(sizeof *t);
+    Tracing *t = memory_zalloc(vm->memory, sizeof *t);
     if (!t) return false;
-    if (pthread_mutex_init(&t->lock, NULL) != 0) return mem_free(t), false;
+    t->memory = vm->memory;
+    if (pthread_mutex_init(&t->lock, NULL) != 0) return memory_free(vm->memory, t), false;
     t->capacity = DEFAULT_EVENTS;
     vm->tracing = t;
     return true;
@@ -28,8 +30,8 @@ void tracing_free(BtVm *vm) {
     Tracing *t = vm->tracing;
     if (!t) return;
     pthread_mutex_destroy(&t->lock);
-    mem_free(t->events);
-    mem_free(t);
+    memory_free(t->memory, t->events);
+    memory_free(vm->memory, t);
     vm->tracing = NULL;
 }
 
@@ -51,7 +53,7 @@ static Value shown_selector(Process *p, const Message *m, bool *lifecycle) {
 
 static void note(Tracing *t, const TraceEvent *event) {
     pthread_mutex_lock(&t->lock);
-    if (!t->events) t->events = mem_alloc(t->capacity * sizeof *t->events);
+    if (!t->events) t->events = memory_alloc(t->memory, t->capacity * sizeof *t->events);
     if (t->events) {
         t->events[t->next] = *event;
         t->next = (t->next + 1) % t->capacity;
@@ -85,7 +87,7 @@ size_t tracing_capacity(BtVm *vm, size_t capacity) {
     Tracing *t = vm->tracing;
     pthread_mutex_lock(&t->lock);
     if (capacity && capacity != t->capacity) {
-        mem_free(t->events);
+        memory_free(t->memory, t->events);
         t->events = NULL;
         t->next = t->count = 0;
         t->capacity = capacity;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/host.h"
 #include "vm/io.h"
@@ -28,8 +28,9 @@ static void read_stress_switches(BtVm *vm) {
 }
 
 BtVm *vm_new(const VmConfig *config) {
-    BtVm *vm = mem_zalloc(sizeof *vm);
+    BtVm *vm = memory_zalloc(config->memory, sizeof *vm);
     if (!vm) return NULL;
+    vm->memory = config->memory;
     atomic_store_explicit(&vm->exit_status, -1, memory_order_relaxed); /* relaxed: alone */
     vm->max_symbols = DEFAULT_MAX_SYMBOLS;
     vm->default_heap_limit_words = config->heap_limit_words;
@@ -42,7 +43,7 @@ BtVm *vm_new(const VmConfig *config) {
     vm->reductions_limit = config->reductions_limit;
     vm->output_limit_bytes = config->output_limit_bytes;
     vm->denied = config->denied;
-    if (config->profile) vm->profile = profile_new();
+    if (config->profile) vm->profile = profile_new(vm->memory);
     vm->no_tail_calls = config->no_tail_calls;
     vm->shared = config->shared;
     vm->seeded = config->seeded;
@@ -56,7 +57,7 @@ BtVm *vm_new(const VmConfig *config) {
     vm->io_context = config->io_context;
     vm->started_us = vm_clock_us();
     read_stress_switches(vm);
-    vm->symbols = symbols_new();
+    vm->symbols = symbols_new(vm->memory);
     bool whole = vm->symbols && error_kinds_init(vm) && class_table_new(vm) && workspace_new(vm) &&
                  tracing_new(vm) && io_new(vm) && host_new(vm) &&
                  sched_init(vm, config->schedulers, config->seeded, config->seed);
@@ -76,8 +77,8 @@ void vm_free(BtVm *vm) {
     host_free(vm);
     if (vm->classes) class_table_free(vm);
     if (vm->symbols) symbols_free(vm->symbols);
-    mem_free(vm->error_kinds);
-    mem_free(vm);
+    memory_free(vm->memory, vm->error_kinds);
+    memory_free(vm->memory, vm);
 }
 
 void vm_log(BtVm *vm, const char *format, ...) {

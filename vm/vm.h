@@ -2,6 +2,7 @@
 #ifndef BT_VM_VM_H
 #define BT_VM_VM_H
 
+#include "vm/bytecode/memory.h"
 #include "vm/compile_service.h"
 #include "vm/interp.h"
 
@@ -11,6 +12,7 @@ typedef struct IoThread IoThread;     /* vm/io.c */
 typedef struct Tracing Tracing;       /* vm/tracing.c */
 
 struct BtVm {
+    const Memory *memory; /* of all that belongs to it (vm/bytecode/memory.h); NULL: the process's own */
     SymbolTable *symbols;
     ClassTable *classes;
     Schedulers *schedulers;
@@ -51,6 +53,7 @@ struct BtVm {
 
 /* vm/vm.c. What bt_vm_new hands down; zero = default everywhere. */
 typedef struct VmConfig {
+    const Memory *memory; /* must outlive the VM */
     unsigned schedulers;
     bool seeded, no_tail_calls, shared;
     uint64_t seed;
@@ -71,6 +74,4 @@ BtVm *vm_new(const VmConfig *config);
 void vm_free(BtVm *vm);
 /* One log line (a newline is added). Any thread. */
 void vm_log(BtVm *vm, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* vm/alloc.h: all native memory (mimalloc, or libc in sanitizer builds). */
 #endif

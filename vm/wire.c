@@ -1,5 +1,5 @@
 #include "vm/wire.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/array.h"
 #include "vm/bignum.h"
 #include "vm/dict.h"
@@ -24,7 +24,7 @@ typedef struct {
 
 static bool pending_push(Text *t, Pending *todo, Value v) {
     if (todo->count == todo->capacity) {
-        Value *items = mem_grown(todo->items, &todo->capacity, sizeof *items, 64);
+        Value *items = memory_grown(t->memory, todo->items, &todo->capacity, sizeof *items, 64);
         if (!items) {
             t->failed = true;
             return false;
@@ -175,7 +175,7 @@ bool wire_write(BtVm *vm, Text *t, Value v) {
         v = todo.items[--todo.count];
         ok = value_is_ptr(v) ? put_object(vm, t, &todo, v) : put_immediate(vm, t, v);
     }
-    mem_free(todo.items);
+    memory_free(t->memory, todo.items);
     return ok && !t->failed;
 }
 
@@ -265,7 +265,7 @@ static void push_value(Reader *r, Value v) {
         return;
     }
     if (r->value_count == r->value_capacity) {
-        Value *values = mem_grown(r->values, &r->value_capacity, sizeof *values, 64);
+        Value *values = memory_grown(r->p->vm->memory, r->values, &r->value_capacity, sizeof *values, 64);
         if (!values) {
             out_of_memory(r);
             return;
@@ -313,7 +313,7 @@ static void open_compound(Reader *r, char tag, uint64_t parts, uint32_t class_id
         return;
     }
     if (r->open_count == r->open_capacity) {
-        Open *open = mem_grown(r->open, &r->open_capacity, sizeof *open, 32);
+        Open *open = memory_grown(r->p->vm->memory, r->open, &r->open_capacity, sizeof *open, 32);
         if (!open) {
             out_of_memory(r);
             return;
@@ -449,7 +449,7 @@ PrimStatus wire_read(Process *p, const char *bytes, size_t length, Value *out, s
     if (r.status == PRIM_OK) *out = r.values[0];
     *used = r.at;
     process_charge(p, (uint32_t)(length >> 8));
-    mem_free(r.values);
-    mem_free(r.open);
+    memory_free(p->vm->memory, r.values);
+    memory_free(p->vm->memory, r.open);
     return r.status;
 }

@@ -1,25 +1,25 @@
 /* See workspace.h. */
 #include "vm/workspace.h"
 #include <string.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/vm.h"
 
 /* ---- terms ---- */
 
 SharedTerm *shared_term_new(BtVm *vm, Value term) {
-    SharedTerm *t = mem_zalloc(sizeof *t);
+    SharedTerm *t = memory_zalloc(vm->memory, sizeof *t);
     if (!t) return NULL;
     atomic_init(&t->refs, 1);
     t->value = term;
     if (!value_is_ptr(term)) return t;
     t->fragment = term_copy(vm, &term, 1, &t->value);
     if (t->fragment) return t;
-    mem_free(t);
+    memory_free(vm->memory, t);
     return NULL;
 }
 
-SharedTerm *shared_term_adopt(Fragment *fragment, Value term) {
-    SharedTerm *t = mem_zalloc(sizeof *t);
+SharedTerm *shared_term_adopt(BtVm *vm, Fragment *fragment, Value term) {
+    SharedTerm *t = memory_zalloc(vm->memory, sizeof *t);
     if (!t) return NULL;
     atomic_init(&t->refs, 1);
     t->fragment = fragment;
@@ -31,7 +31,7 @@ void shared_term_release(BtVm *vm, SharedTerm *t) {
     /* acq_rel: who frees sees what every reader did before */
     if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
     if (t->fragment) fragment_free(vm, t->fragment);
-    mem_free(t);
+    memory_free(vm->memory, t);
 }
 
 /* ---- tables; the lock is held ---- */
@@ -42,13 +42,13 @@ static NamedValue *table_find(const NameTable *t, const char *name, size_t lengt
     return NULL;
 }
 
-static NamedValue *table_add(NameTable *t, const char *name, size_t length) {
+static NamedValue *table_add(BtVm *vm, NameTable *t, const char *name, size_t length) {
     if (t->count == t->capacity) {
-        NamedValue *grown = mem_grown(t->items, &t->capacity, sizeof *grown, 16);
+        NamedValue *grown = memory_grown(vm->memory, t->items, &t->capacity, sizeof *grown, 16);
         if (!grown) return NULL;
         t->items = grown;
     }
-    char *copy = mem_alloc(length + 1);
+    char *copy = memory_alloc(vm->memory, length + 1);
     if (!copy) return NULL;
     memcpy(copy, name, length);
     copy[length] = 0;
@@ -59,10 +59,10 @@ static NamedValue *table_add(NameTable *t, const char *name, size_t length) {
 
 static void table_clear(BtVm *vm, NameTable *t) {
     for (uint32_t i = 0; i < t->count; i++) {
-        mem_free(t->items[i].name);
+        memory_free(vm->memory, t->items[i].name);
         shared_term_release(vm, t->items[i].term);
     }
-    mem_free(t->items);
+    memory_free(vm->memory, t->items);
     *t = (NameTable){0};
 }
 
@@ -76,9 +76,9 @@ static NameTable *table_of(Workspace *w, uint64_t id) {
 /* ---- the workspace and its sessions ---- */
 
 bool workspace_new(BtVm *vm) {
-    Workspace *w = mem_zalloc(sizeof *w);
+    Workspace *w = memory_zalloc(vm->memory, sizeof *w);
     if (!w) return false;
-    if (pthread_mutex_init(&w->lock, NULL) != 0) return mem_free(w), false;
+    if (pthread_mutex_init(&w->lock, NULL) != 0) return memory_free(vm->memory, w), false;
     vm->workspace = w;
     return true;
 }
@@ -89,12 +89,12 @@ void workspace_free(BtVm *vm) {
     while (w->sessions) session_close(vm, w->sessions);
     table_clear(vm, &w->globals);
     pthread_mutex_destroy(&w->lock);
-    mem_free(w);
+    memory_free(vm->memory, w);
     vm->workspace = NULL;
 }
 
 Session *session_open(BtVm *vm) {
-    Session *s = mem_zalloc(sizeof *s);
+    Session *s = memory_zalloc(vm->memory, sizeof *s);
     if (!s) return NULL;
     Workspace *w = vm->workspace;
     pthread_mutex_lock(&w->lock);
@@ -113,7 +113,7 @@ void session_close(BtVm *vm, Session *s) {
     if (*at) *at = s->next;
     table_clear(vm, &s->names);
     pthread_mutex_unlock(&w->lock);
-    mem_free(s);
+    memory_free(vm->memory, s);
 }
 
 bool workspace_has_session(BtVm *vm, uint64_t id) {
@@ -128,7 +128,7 @@ uint64_t *workspace_sessions(BtVm *vm, uint32_t *count) {
     pthread_mutex_lock(&w->lock);
     *count = 0;
     for (Session *s = w->sessions; s; s = s->next) ++*count;
-    uint64_t *ids = *count ? mem_alloc(*count * sizeof *ids) : NULL, *at = ids;
+    uint64_t *ids = *count ? memory_alloc(vm->memory, *count * sizeof *ids) : NULL, *at = ids;
     for (Session *s = w->sessions; ids && s; s = s->next) *at++ = s->id;
     pthread_mutex_unlock(&w->lock);
     return ids;
@@ -154,7 +154,7 @@ bool name_put(BtVm *vm, uint64_t table, const char *name, size_t length, SharedT
     pthread_mutex_lock(&w->lock);
     NameTable *t = table_of(w, table);
     NamedValue *at = t ? table_find(t, name, length) : NULL;
-    if (t && !at) at = table_add(t, name, length);
+    if (t && !at) at = table_add(vm, t, name, length);
     SharedTerm *old = at ? at->term : term;
     if (at) {
         at->term = term;
@@ -176,7 +176,7 @@ bool name_remove(BtVm *vm, uint64_t table, const char *name, size_t length) {
         *at = t->items[--t->count];
     }
     pthread_mutex_unlock(&w->lock);
-    mem_free(gone.name);
+    memory_free(vm->memory, gone.name);
     shared_term_release(vm, gone.term);
     return gone.name != NULL;
 }
@@ -200,7 +200,7 @@ char *names_list(BtVm *vm, uint64_t table, uint32_t *count) {
     size_t size = 0;
     *count = t ? t->count : 0;
     for (uint32_t i = 0; i < *count; i++) size += t->items[i].length + 1;
-    char *texts = size ? mem_alloc(size) : NULL, *at = texts;
+    char *texts = size ? memory_alloc(vm->memory, size) : NULL, *at = texts;
     for (uint32_t i = 0; texts && i < *count; i++) {
         memcpy(at, t->items[i].name, t->items[i].length + 1);
         at += t->items[i].length + 1;

@@ -17,7 +17,7 @@ typedef struct SharedTerm {
 } SharedTerm;
 SharedTerm *shared_term_new(BtVm *vm, Value term); /* a copy, one count; NULL: no memory */
 /* The same of a term that lies in a fragment already, which it takes over. */
-SharedTerm *shared_term_adopt(Fragment *fragment, Value term);
+SharedTerm *shared_term_adopt(BtVm *vm, Fragment *fragment, Value term);
 void shared_term_release(BtVm *vm, SharedTerm *t); /* NULL is ignored */
 
 typedef struct {
@@ -62,10 +62,10 @@ SharedTerm *name_get(BtVm *vm, uint64_t table, const char *name, size_t length, 
 bool name_put(BtVm *vm, uint64_t table, const char *name, size_t length, SharedTerm *term);
 bool name_remove(BtVm *vm, uint64_t table, const char *name, size_t length); /* false: was not bound */
 void names_clear(BtVm *vm, uint64_t table);
-/* All names, one NUL-terminated text behind the other, in no order; *count of them. mem_free.
+/* All names, one NUL-terminated text behind the other, in no order; *count of them. memory_free.
  * NULL: none, or no memory. */
 char *names_list(BtVm *vm, uint64_t table, uint32_t *count);
-/* The numbers of all sessions; mem_free. NULL: none, or no memory. */
+/* The numbers of all sessions; memory_free. NULL: none, or no memory. */
 uint64_t *workspace_sessions(BtVm *vm, uint32_t *count);
 
 #endif

@@ -88,7 +88,7 @@ START_TEST(test_lists) {
         root[B] = list_concat(p, root[B], list_drop(root[A], n / 2));
         assert_counts(root[B], n);
         ck_assert(same(root[A], root[B]));
-        Value *buffer = list_to_buffer(root[A], &count);
+        Value *buffer = list_to_buffer(&test_vm, root[A], &count);
         RootSpan span;
         roots_push(p, &span, buffer, count);
         assert_counts(list_from_array(p, buffer, count, V_EMPTY_LIST), n);

@@ -1,7 +1,7 @@
 /* Heaps, the collector, frame stacks and message copying: random graphs against a native model. */
 #include "tests/unit/test_process.h"
 #include "tests/unit/test_suite.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/gc.h"
 
@@ -291,7 +291,8 @@ typedef struct {
     int *alive;
 } Handle;
 
-static void handle_drop(Counted *c) {
+static void handle_drop(const Memory *memory, Counted *c) {
+    (void)memory;
     --*((Handle *)c)->alive;
     free(c);
 }

@@ -308,7 +308,7 @@ START_TEST(test_float_round_trip) {
         char text[FLOAT_TEXT_MAX];
         size_t length = float_print(d, text);
         double back;
-        ck_assert_msg(float_parse(text, length, &back), "%s", text);
+        ck_assert_msg(float_parse(NULL, text, length, &back), "%s", text);
         ck_assert_msg(memcmp(&d, &back, sizeof d) == 0, "%s", text);
         Value v;
         ck_assert_int_eq(number_from_double(&process, d, &v), PRIM_OK);
@@ -392,9 +392,9 @@ START_TEST(test_float_syntax) {
                                       "1.5e", "1.5e+", "inf", "nan", "0x1.8", "1.0e400", "--1.0"};
     double d;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        ck_assert_msg(float_parse(good[i], strlen(good[i]), &d), "%s", good[i]);
+        ck_assert_msg(float_parse(NULL, good[i], strlen(good[i]), &d), "%s", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        ck_assert_msg(!float_parse(bad[i], strlen(bad[i]), &d), "%s", bad[i]);
+        ck_assert_msg(!float_parse(NULL, bad[i], strlen(bad[i]), &d), "%s", bad[i]);
 }
 END_TEST
 
@@ -406,14 +406,14 @@ START_TEST(test_literals) {
     Value v;
     size_t used;
     ck_assert(number_literal_words("123456789012345678901234567890", 30, 10) <= 64);
-    ck_assert(number_literal_make(words, "123456789012345678901234567890", 30, 10, true, &v, &used));
+    ck_assert(number_literal_make(NULL, words, "123456789012345678901234567890", 30, 10, true, &v, &used));
     mpz_t expected;
     mpz_init_set_str(expected, "-123456789012345678901234567890", 10);
     assert_is(v, expected);
     ck_assert(object_size(v) == used);
-    ck_assert(number_literal_make(words, "00ff", 4, 16, false, &v, &used));
+    ck_assert(number_literal_make(NULL, words, "00ff", 4, 16, false, &v, &used));
     ck_assert(v == value_from_int(255) && used == 0);
-    ck_assert(number_literal_make(words, "4611686018427387904", 19, 10, true, &v, &used));
+    ck_assert(number_literal_make(NULL, words, "4611686018427387904", 19, 10, true, &v, &used));
     ck_assert(v == value_from_int(SMALLINT_MIN) && used == 0);
     mpz_clear(expected);
 }

@@ -5,7 +5,7 @@
 
 #include "vm/class_internal.h"
 #include "vm/class_vars.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/stack.h"
 
@@ -19,7 +19,7 @@ static void vm_init(BtVm *vm) {
     memset(vm, 0, sizeof *vm);
     vm->exit_status = -1;
     vm->max_symbols = 1u << 20;
-    vm->symbols = symbols_new();
+    vm->symbols = symbols_new(NULL);
     ck_assert_ptr_nonnull(vm->symbols);
     ck_assert(error_kinds_init(vm));
     ck_assert_ptr_nonnull(class_table_new(vm));
@@ -47,7 +47,7 @@ static void process_teardown(void) {
     heap_destroy(&process);
     class_table_free(&test_vm);
     symbols_free(test_vm.symbols);
-    mem_free(test_vm.error_kinds);
+    memory_free(NULL, test_vm.error_kinds);
 }
 
 #endif

@@ -541,8 +541,8 @@ END_TEST
 START_TEST(test_relation_table) {
     Relations t = {.table = NULL};
     for (uint32_t i = 0; i < 3000; i++) {
-        ck_assert(relation_add(&t, RELATION_LINK, value_from_pid(i, 1), 0));
-        ck_assert(relation_add(&t, RELATION_WATCHES, value_from_pid(i % 7, 1), i + 1));
+        ck_assert(relation_add(NULL, &t, RELATION_LINK, value_from_pid(i, 1), 0));
+        ck_assert(relation_add(NULL, &t, RELATION_WATCHES, value_from_pid(i % 7, 1), i + 1));
     }
     for (uint32_t i = 0; i < 3000; i += 2)
         ck_assert(relation_remove(&t, RELATION_LINK, value_from_pid(i, 1), 0));
@@ -550,26 +550,26 @@ START_TEST(test_relation_table) {
         ck_assert(relation_watched(&t, i + 1) == value_from_pid(i % 7, 1));
         ck_assert_int_eq(relation_remove(&t, RELATION_LINK, value_from_pid(i, 1), 0), i % 2);
     }
-    ck_assert(relation_add(&t, RELATION_WATCHED_BY, value_from_pid(1, 1), 5));
-    relations_free(&t);
+    ck_assert(relation_add(NULL, &t, RELATION_WATCHED_BY, value_from_pid(1, 1), 5));
+    relations_free(NULL, &t);
     /* the first one has no table; the second moves both into one */
     uint64_t links, monitors;
-    ck_assert(relation_add(&t, RELATION_LINK, value_from_pid(3, 1), 0));
-    ck_assert(relation_add(&t, RELATION_LINK, value_from_pid(3, 1), 0));
+    ck_assert(relation_add(NULL, &t, RELATION_LINK, value_from_pid(3, 1), 0));
+    ck_assert(relation_add(NULL, &t, RELATION_LINK, value_from_pid(3, 1), 0));
     ck_assert_ptr_null(t.table);
     ck_assert(!relation_remove(&t, RELATION_LINK, value_from_pid(3, 2), 0));
-    ck_assert(relation_add(&t, RELATION_WATCHES, value_from_pid(3, 1), 9));
+    ck_assert(relation_add(NULL, &t, RELATION_WATCHES, value_from_pid(3, 1), 9));
     relation_counts(&t, &links, &monitors);
     ck_assert_uint_eq(links, 1);
     ck_assert_uint_eq(monitors, 1);
     ck_assert(relation_watched(&t, 9) == value_from_pid(3, 1));
     ck_assert(relation_remove(&t, RELATION_LINK, value_from_pid(3, 1), 0));
     ck_assert(relation_remove(&t, RELATION_WATCHES, V_NIL, 9));
-    relations_free(&t);
-    ck_assert(relation_add(&t, RELATION_LINK, value_from_pid(3, 1), 0));
+    relations_free(NULL, &t);
+    ck_assert(relation_add(NULL, &t, RELATION_LINK, value_from_pid(3, 1), 0));
     ck_assert(relation_remove(&t, RELATION_LINK, value_from_pid(3, 1), 0));
     ck_assert(!relation_remove(&t, RELATION_LINK, value_from_pid(3, 1), 0));
-    relations_free(&t);
+    relations_free(NULL, &t);
 }
 END_TEST
 

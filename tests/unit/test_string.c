@@ -1,7 +1,7 @@
 /* Strings: storage borders, shared tails, flags, clusters, case mapping. */
 #include "tests/unit/test_process.h"
 #include "tests/unit/test_suite.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/string.h"
 #include "vm/text.h"
 #include "vm/unicode.h"

@@ -5,11 +5,13 @@
 #include <pthread.h>
 #include "beamtalk.h"
 #include "compiler/compiler.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/vm.h"
 #include "vm/workspace.h"
 
 struct bt_vm {
+    const Memory *memory; /* NULL, or `host_memory` */
+    Memory host_memory;
     BtVm *core;
     int64_t deadline_ms;               /* of evaluations that name none; 0: none */
     _Atomic uint32_t inside, keepers;  /* vm/api/gate.h */
@@ -64,19 +66,21 @@ World *world_new(BtVm *vm);
 void world_free(World *world);
 CompilerWorld world_interface(World *world);
 
-/* vm/api/session.c: what names_list answered, as the compiler takes it, in the memory of `texts`; mem_free.
+/* vm/api/session.c: what names_list answered, as the compiler takes it, in the memory of `texts`;
+ * memory_free.
  */
-BcText *binding_names(const char *texts, uint32_t count);
+BcText *binding_names(const Memory *memory, const char *texts, uint32_t count);
 
 /* vm/api/result.c */
-bt_result *result_new(bt_status status);
-char *text_dup(const char *bytes, size_t length);
+/* It keeps the VM's memory, and may be freed later than the VM. */
+bt_result *result_new(bt_vm *vm, bt_status status);
+char *text_dup(const Memory *memory, const char *bytes, size_t length);
 /* The text of a String; NULL for anything else. */
-char *string_dup(Value v);
+char *string_dup(const Memory *memory, Value v);
 /* Fills the diagnostics, and the error fields from the first error among them. */
 void result_set_diagnostics(bt_result *result, const DiagList *diags, SourceFile *file);
-/* Names of the classes, blank separated. mem_free. */
-char *definition_names(const BcUnit *bc);
+/* Names of the classes, blank separated. memory_free. */
+char *definition_names(const Memory *memory, const BcUnit *bc);
 /* Fills the error fields from an exception instance. */
 void result_set_error(bt_result *result, BtVm *vm, Value exception);
 

@@ -29,9 +29,9 @@ struct Job {
 /* ---- the VM's part ---- */
 
 bool async_new(bt_vm *vm) {
-    vm->async = mem_zalloc(sizeof *vm->async);
+    vm->async = memory_zalloc(vm->memory, sizeof *vm->async);
     if (vm->async && pthread_mutex_init(&vm->async->lock, NULL) == 0) return true;
-    mem_free(vm->async);
+    memory_free(vm->memory, vm->async);
     vm->async = NULL;
     return false;
 }
@@ -154,9 +154,9 @@ static void process_ended(BtVm *core, Completion *c) {
 static bool start_process(Job *job, Value callable, Value selector, const Value *args, unsigned argc) {
     bt_vm *vm = job->e.vm;
     RunLimits limits = evaluation_limits(&job->e);
-    Completion *c = mem_zalloc(sizeof *c);
+    Completion *c = memory_zalloc(vm->memory, sizeof *c);
     Process *p = c ? process_for_run(vm->core, NULL, &limits, c) : NULL;
-    if (!p) return mem_free(c), false;
+    if (!p) return memory_free(vm->memory, c), false;
     c->owner = job;
     c->ended = process_ended;
     pthread_mutex_lock(&vm->async->lock);
@@ -169,7 +169,7 @@ static bool start_process(Job *job, Value callable, Value selector, const Value 
     if (!process_start_from_host(p, NULL, callable, selector, args, argc)) {
         job->completion = NULL;
         job->deadline_us = DEADLINE_NONE;
-        mem_free(c);
+        memory_free(vm->memory, c);
         return false;
     }
     poll_fd_signal(
@@ -209,7 +209,7 @@ static bt_status settle(Job *job) {
     if (atomic_load_explicit(&c->done, memory_order_acquire)) {
         kind = ran_kind_of(c);
         answer = (Kept){c->reply.fragment, c->reply.value};
-        mem_free(c);
+        memory_free(e->vm->memory, c);
     } else {
         completion_abandon(e->vm->core, c);
     }
@@ -227,9 +227,10 @@ static bt_status settle(Job *job) {
 }
 
 static void job_free(Job *job) {
-    mem_free(job->name);
-    mem_free(job->source);
-    mem_free(job);
+    const Memory *memory = job->e.vm->memory;
+    memory_free(memory, job->name);
+    memory_free(memory, job->source);
+    memory_free(memory, job);
 }
 
 static void job_finish(Job *job) {
@@ -299,7 +300,7 @@ void async_free(bt_vm *vm) {
     while (a->live) job_end(a->live);
     if (a->is_open) poll_fd_close(&a->fd);
     pthread_mutex_destroy(&a->lock);
-    mem_free(a);
+    memory_free(vm->memory, a);
     vm->async = NULL;
 }
 
@@ -307,9 +308,9 @@ void async_free(bt_vm *vm) {
 
 static Job *job_new(bt_vm *vm, bt_session *session, const bt_eval_options *options, bt_done done,
                     void *context) {
-    Job *job = async_open_fd(vm) ? mem_zalloc(sizeof *job) : NULL;
+    Job *job = async_open_fd(vm) ? memory_zalloc(vm->memory, sizeof *job) : NULL;
     if (!job) return NULL;
-    job->e = (Evaluation){.vm = vm, .session = session, .result = result_new(BT_OK)};
+    job->e = (Evaluation){.vm = vm, .session = session, .result = result_new(vm, BT_OK)};
     if (options) STRUCT_COPY(job->e.own, options);
     job->e.own.want_shown = 0; /* rendering would have to wait for the program */
     job->e.options = &job->e.own;
@@ -317,12 +318,12 @@ static Job *job_new(bt_vm *vm, bt_session *session, const bt_eval_options *optio
     job->done = done;
     job->context = context;
     if (options && options->name) {
-        job->name = text_dup(options->name, strlen(options->name));
+        job->name = text_dup(vm->memory, options->name, strlen(options->name));
         job->e.own.name = job->name;
     }
     /* relaxed: a statistic */
     atomic_fetch_add_explicit(&vm->evaluation_count, 1, memory_order_relaxed);
-    if (job->e.result && (!options || !options->name || job->name)) return job->e.result->vm = vm, job;
+    if (job->e.result && (!options || !options->name || job->name)) return job;
     bt_result_free(job->e.result);
     job_free(job);
     return NULL;
@@ -332,7 +333,7 @@ static bt_status eval_inside(bt_session *session, const char *source, size_t len
                              const bt_eval_options *options, bt_done done, void *context) {
     Job *job = job_new(session->vm, session, options, done, context);
     if (!job) return BT_NO_MEMORY;
-    job->source = text_dup(source ? source : "", length);
+    job->source = text_dup(session->vm->memory, source ? source : "", length);
     job->length = length;
     if (!job->source) return bt_result_free(job->e.result), job_free(job), BT_NO_MEMORY;
     job_live(session->vm->async, job);
@@ -356,13 +357,13 @@ static bt_status send_inside(bt_vm *vm, const bt_value *receiver, const char *se
     bt_status status = read_message(vm, selector, arguments, count, &symbol, &values);
     if (status != BT_OK) return status;
     Job *job = job_new(vm, NULL, options, done, context);
-    if (!job) return mem_free(values), BT_NO_MEMORY;
+    if (!job) return memory_free(vm->memory, values), BT_NO_MEMORY;
     job_live(vm->async, job);
     if (!start_process(job, receiver->value, symbol, values, (unsigned)count)) {
         over(job, BT_NO_MEMORY);
         job_is_due(job);
     }
-    mem_free(values);
+    memory_free(vm->memory, values);
     return BT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* A VM as hosts see it: structures from vm_new, the library from the embedded image, the compiler behind its
  * table. */
+#include <stdio.h>
 #include "compiler/uses.h"
 #include "vm/api/async.h"
 #include "vm/api/gate.h"
@@ -50,10 +51,26 @@ static void discard(void *context, const char *bytes, size_t length) {
     (void)context, (void)bytes, (void)length;
 }
 
+/* An allocator has all of its functions or none. */
+static bool allocator_is_whole(const bt_allocator *a) {
+    int given = (a->allocate != NULL) + (a->reallocate != NULL) + (a->release != NULL);
+    return given == 0 || given == 3;
+}
+
+static void refuse_allocator(const bt_config *config) {
+    static const char LINE[] = "bt_vm_new: an allocator has allocate, reallocate and release, or none\n";
+    void (*tell)(void *, const char *, size_t) = config->log ? config->log : config->error_output;
+    if (tell)
+        tell(config->context, LINE, sizeof LINE - 1);
+    else if (config->use_stderr)
+        fputs(LINE, stderr);
+}
+
 bt_vm *bt_vm_new(const bt_config *config) {
     bt_config own = {.size = sizeof own};
     if (config) STRUCT_COPY(own, config);
     config = &own;
+    if (!allocator_is_whole(&config->allocator)) return refuse_allocator(config), NULL;
     VmConfig core = {.schedulers = config->schedulers,
                      .seeded = config->seeded != 0,
                      .seed = config->seed,
@@ -77,11 +94,18 @@ bt_vm *bt_vm_new(const bt_config *config) {
                      .process_limit = config->process_limit,
                      .timer_limit = config->timer_limit,
                      .io_context = config->context};
-    bt_vm *vm = mem_zalloc(sizeof *vm);
+    Memory memory = {.allocate = config->allocator.allocate,
+                     .reallocate = config->allocator.reallocate,
+                     .release = config->allocator.release,
+                     .context = config->allocator.context};
+    bt_vm *vm = memory_zalloc(config->allocator.allocate ? &memory : NULL, sizeof *vm);
     if (!vm) return NULL;
+    vm->host_memory = memory;
+    vm->memory = memory.allocate ? &vm->host_memory : NULL;
+    core.memory = vm->memory;
     vm_keep(vm);
     core.api = vm;
-    vm->pool = pool_new();
+    vm->pool = pool_new(vm->memory);
     bool open = vm->pool && async_new(vm) && (!config->host_driven || async_open_fd(vm));
     core.poll = open && config->host_driven ? &vm->async->fd : NULL;
     vm->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : 0;

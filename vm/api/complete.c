@@ -25,11 +25,11 @@ static void add(Collect *c, const char *word, size_t length) {
     if (length >= 2 && word[0] == '_' && word[1] == '_') return; /* the library's own business */
     if (c->out->count == c->capacity) {
         if (c->capacity >= MAX_WORDS) return;
-        char **grown = mem_grown(c->out->words, &c->capacity, sizeof *grown, 64);
+        char **grown = memory_grown(c->session->vm->memory, c->out->words, &c->capacity, sizeof *grown, 64);
         if (!grown) return;
         c->out->words = grown;
     }
-    char *copy = text_dup(word, length);
+    char *copy = text_dup(c->session->vm->memory, word, length);
     if (copy) c->out->words[c->out->count++] = copy;
 }
 
@@ -44,7 +44,7 @@ static void add_table(Collect *c, uint64_t table) {
     uint32_t count;
     char *texts = names_list(c->vm, table, &count), *at = texts;
     for (uint32_t i = 0; i < count; i++, at += strlen(at) + 1) add(c, at, strlen(at));
-    mem_free(texts);
+    memory_free(c->session->vm->memory, texts);
 }
 
 static void add_names(Collect *c) {
@@ -86,7 +86,7 @@ static void sort_unique(Completions *c) {
         if (strcmp(c->words[i], c->words[kept - 1]))
             c->words[kept++] = c->words[i];
         else
-            mem_free(c->words[i]);
+            memory_free(c->memory, c->words[i]);
     }
     c->count = kept;
 }
@@ -249,6 +249,7 @@ Completions complete_text(bt_session *session, const char *text, size_t length) 
     Completions out = {0};
     size_t start = length;
     if (!session || length > SOURCE_MAX_BYTES) return out;
+    out.memory = session->vm->memory;
     while (start > 0 && in_word(text[start - 1])) start--;
     while (start < length && text[start] == ':') start++; /* of `::`, or a block parameter */
     out.prefix = length - start;
@@ -272,7 +273,7 @@ Completions complete_text(bt_session *session, const char *text, size_t length) 
 }
 
 void completions_free(Completions *c) {
-    for (size_t i = 0; i < c->count; i++) mem_free(c->words[i]);
-    mem_free(c->words);
+    for (size_t i = 0; i < c->count; i++) memory_free(c->memory, c->words[i]);
+    memory_free(c->memory, c->words);
     *c = (Completions){0};
 }

@@ -7,6 +7,7 @@
 #include "beamtalk.h"
 
 typedef struct {
+    const struct Memory *memory;
     char **words; /* sorted, whole words */
     size_t count;
     size_t prefix; /* bytes of the text's end that they replace */

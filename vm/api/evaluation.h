@@ -21,7 +21,7 @@ bt_status evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_opt
 bt_status evaluation_end(Evaluation *e, bt_status status, bt_result **result);
 
 /* The VM has ended: an empty result that says so. */
-bt_status evaluation_refused(bt_result **result);
+bt_status evaluation_refused(bt_vm *vm, bt_result **result);
 
 RunLimits evaluation_limits(const Evaluation *e);
 /* What a run was, for the host; sets the error fields of the result. */
@@ -47,7 +47,7 @@ bool script_open(Evaluation *e, Script *script, uint64_t words[static SCRIPT_WOR
 /* Takes the answer over: variables, value, error. */
 bt_status script_answer(Evaluation *e, const Script *script, RanKind kind, Kept *answer);
 void script_close(Evaluation *e, Script *script);
-/* A message of the host's: the arguments in *values (mem_free), the selector's symbol. */
+/* A message of the host's: the arguments in *values (memory_free), the selector's symbol. */
 bt_status read_message(bt_vm *vm, const char *text, bt_value *const *arguments, size_t count, Value *selector,
                        Value **values);
 

@@ -55,7 +55,7 @@ bool front_listing(bt_session *session, const char *source, size_t length, DiagL
     World *world = world_new(vm);
     uint32_t count;
     char *texts = names_list(vm, session->core->id, &count);
-    BcText *names = binding_names(texts, count);
+    BcText *names = binding_names(vm->memory, texts, count);
     *text = NULL;
     if (world && names) {
         CompileOptions options = {.name = "input",
@@ -73,8 +73,8 @@ bool front_listing(bt_session *session, const char *source, size_t length, DiagL
         if (ir) ir_unit_free(ir);
         if (bc) bc_unit_free(bc);
     }
-    mem_free(names);
-    mem_free(texts);
+    memory_free(vm->memory, names);
+    memory_free(vm->memory, texts);
     world_free(world);
     return *text != NULL;
 }

@@ -33,5 +33,7 @@ void vm_keep(bt_vm *vm) {
 
 void vm_let_go(bt_vm *vm) {
     /* acq_rel: who frees sees what every keeper did before */
-    if (atomic_fetch_sub_explicit(&vm->keepers, 1, memory_order_acq_rel) == 1) mem_free(vm);
+    if (atomic_fetch_sub_explicit(&vm->keepers, 1, memory_order_acq_rel) != 1) return;
+    Memory memory = vm->host_memory; /* goes with it */
+    memory_free(vm->memory ? &memory : NULL, vm);
 }

@@ -51,18 +51,18 @@ struct bt_completion {
     bt_call said; /* what the process does when it goes on */
 };
 
-static void error_free(ErrorTexts *e) {
-    mem_free(e->kind);
-    mem_free(e->message);
-    mem_free(e->hint);
+static void error_free(const Memory *memory, ErrorTexts *e) {
+    memory_free(memory, e->kind);
+    memory_free(memory, e->message);
+    memory_free(memory, e->hint);
     *e = (ErrorTexts){0};
 }
 
-static ErrorTexts error_texts(const char *kind, const char *message, const char *hint) {
+static ErrorTexts error_texts(const Memory *memory, const char *kind, const char *message, const char *hint) {
     if (!kind || !*kind) kind = "runtime_error";
-    return (ErrorTexts){.kind = text_dup(kind, strlen(kind)),
-                        .message = message ? text_dup(message, strlen(message)) : NULL,
-                        .hint = hint ? text_dup(hint, strlen(hint)) : NULL};
+    return (ErrorTexts){.kind = text_dup(memory, kind, strlen(kind)),
+                        .message = message ? text_dup(memory, message, strlen(message)) : NULL,
+                        .hint = hint ? text_dup(memory, hint, strlen(hint)) : NULL};
 }
 
 static PrimStatus raise_texts(Process *p, const ErrorTexts *e) {
@@ -75,8 +75,8 @@ static PrimStatus raise_texts(Process *p, const ErrorTexts *e) {
 static void call_reset(bt_call *call) {
     bt_value_release(call->value);
     bt_value_release(call->block_arguments);
-    error_free(&call->error);
-    if (call->step) host_step_drop(&call->step->counted);
+    error_free(call->vm->memory, &call->error);
+    if (call->step) host_step_drop(call->vm->memory, &call->step->counted);
     call->value = call->block_arguments = NULL;
     call->step = NULL;
 }
@@ -149,7 +149,7 @@ void bt_call_answer_double(bt_call *call, double number) {
 void bt_call_raise(bt_call *call, const char *kind, const char *message, const char *hint) {
     if (!may_say(call)) return;
     call->outcome = OUTCOME_ERROR;
-    call->error = error_texts(kind, message, hint);
+    call->error = error_texts(call->vm->memory, kind, message, hint);
 }
 
 /* ---- blocks ---- */
@@ -163,10 +163,11 @@ static void release_nothing(void *state) { (void)state; }
 void bt_call_block(bt_call *call, const bt_value *block, bt_value *const *arguments, size_t count,
                    bt_continuation continuation, void *state, void (*release)(void *state)) {
     if (!may_say(call)) return;
-    HostStep *step = continuation && handle_is_of(block, call->vm) ? mem_zalloc(sizeof *step) : NULL;
+    HostStep *step =
+        continuation && handle_is_of(block, call->vm) ? memory_zalloc(call->vm->memory, sizeof *step) : NULL;
     bt_value *list = step ? bt_list(call->vm, arguments, count) : NULL;
     if (!list) {
-        mem_free(step);
+        memory_free(call->vm->memory, step);
         if (release) release(state);
         bt_call_raise(call, "argument_error", "the block, its arguments or the continuation are missing",
                       NULL);
@@ -221,8 +222,9 @@ static PrimStatus resume(Process *p, HostStep *step, Value *answer, Value *resul
 
 static void completion_free(bt_completion *c) {
     call_reset(&c->said);
-    vm_let_go(c->vm);
-    mem_free(c);
+    bt_vm *vm = c->vm;
+    memory_free(vm->memory, c);
+    vm_let_go(vm);
 }
 
 static bt_completion *completion_in(const Reply *reply) { return (bt_completion *)(uintptr_t)reply->value; }
@@ -240,7 +242,7 @@ static void discard_later(const Reply *reply) { completion_free(completion_in(re
 
 /* The process will wait for it. NULL: no memory. */
 static bt_completion *completion_open(bt_vm *vm, Process *p) {
-    bt_completion *c = mem_zalloc(sizeof *c);
+    bt_completion *c = memory_zalloc(vm->memory, sizeof *c);
     if (!c) return NULL;
     *c = (bt_completion){.vm = vm, .pid = p->pid, .said.vm = vm};
     vm_keep(vm);
@@ -329,10 +331,10 @@ typedef struct {
     void (*release)(void *state);
 } Blocking;
 
-static void blocking_free(Blocking *b) {
+static void blocking_free(bt_vm *vm, Blocking *b) {
     if (b->release) b->release(b->state);
     bt_value_release(b->given);
-    mem_free(b);
+    memory_free(vm->memory, b);
 }
 
 static void run_blocking(PoolJob *job) {
@@ -346,7 +348,7 @@ static void run_blocking(PoolJob *job) {
     } else {
         b->continuation(&call, b->given, b->state);
     }
-    blocking_free(b);
+    blocking_free(vm, b);
     if (call.outcome != OUTCOME_LATER) {
         call.arguments = NULL;
         c->said = call;
@@ -359,15 +361,15 @@ static void run_blocking(PoolJob *job) {
 static PrimStatus submit(Process *p, bt_vm *vm, Blocking *b, Value *result) {
     *result = V_NIL;
     if (!gate_enter(vm))
-        return blocking_free(b), error_resource(p, NULL); /* it goes, and runs nobody any more */
+        return blocking_free(vm, b), error_resource(p, NULL); /* it goes, and runs nobody any more */
     bt_completion *c = completion_open(vm, p);
-    if (!c) return gate_leave(vm), blocking_free(b), error_resource(p, NULL);
+    if (!c) return gate_leave(vm), blocking_free(vm, b), error_resource(p, NULL);
     b->job.run = run_blocking;
     b->completion = c;
     if (pool_submit(vm->pool, &b->job)) return PRIM_BLOCK;
     wait_close(p);
     completion_free(c);
-    blocking_free(b);
+    blocking_free(vm, b);
     gate_leave(vm);
     return error_resource(p, "The system gives no thread for a function that blocks");
 }
@@ -375,18 +377,18 @@ static PrimStatus submit(Process *p, bt_vm *vm, Blocking *b, Value *result) {
 PrimStatus host_invoke_blocking(Process *p, void *method, Value *arguments, Value *result) {
     const HostMethod *m = method;
     if (p->vm->seeded) return host_invoke(p, method, arguments, result);
-    Blocking *b = mem_zalloc(sizeof *b);
+    Blocking *b = memory_zalloc(m->vm->memory, sizeof *b);
     if (b) *b = (Blocking){.method = m, .given = handle_of(m->vm, *arguments)};
     if (b && b->given) return submit(p, m->vm, b, result);
-    mem_free(b);
+    memory_free(m->vm->memory, b);
     return error_resource(p, NULL);
 }
 
 static PrimStatus resume_blocking(Process *p, HostStep *step, Value *answer, Value *result) {
     bt_vm *vm = step->owner;
-    Blocking *b = mem_zalloc(sizeof *b);
+    Blocking *b = memory_zalloc(vm->memory, sizeof *b);
     bt_value *given = b ? handle_of(vm, *answer) : NULL;
-    if (!given) return mem_free(b), error_resource(p, NULL);
+    if (!given) return memory_free(vm->memory, b), error_resource(p, NULL);
     *b = (Blocking){.given = given,
                     .continuation = (bt_continuation)step->continuation,
                     .state = step->state,

@@ -32,16 +32,18 @@ static bool append_pattern(Text *t, const char *selector, unsigned *argc) {
     return true;
 }
 
+static void drop_method(const Memory *memory, void *method) { memory_free(memory, method); }
+
 static bool append_method(Text *t, bt_vm *vm, const bt_method *m, HostInvoke invoke) {
     unsigned argc;
     if (!m->selector || !m->function) return false;
     text_append_cstring(t, "  class sealed ");
     if (!append_pattern(t, m->selector, &argc)) return false;
-    HostMethod *method = mem_alloc(sizeof *method);
+    HostMethod *method = memory_alloc(vm->memory, sizeof *method);
     if (!method) return t->failed = true, false;
     *method = (HostMethod){vm, m->function, m->context};
-    uint32_t number = host_add(vm->core, invoke, method, mem_free);
-    if (number == UINT32_MAX) return mem_free(method), t->failed = true, false;
+    uint32_t number = host_add(vm->core, invoke, method, drop_method);
+    if (number == UINT32_MAX) return memory_free(vm->memory, method), t->failed = true, false;
     text_appendf(t, " => HostFunction call: %u with: #(", number);
     for (unsigned i = 1; i <= argc; i++) text_appendf(t, i == 1 ? "a%u" : ", a%u", i);
     text_append_cstring(t, ")\n");
@@ -74,7 +76,7 @@ bt_status bt_vm_define(bt_vm *vm, const bt_class_definition *definition) {
         return BT_MISUSE;
     Value symbol = symbol_lookup(vm->core, d.name, strlen(d.name));
     if (symbol != V_HOLE && class_by_name(vm->core, symbol)) return BT_COMPILE_ERROR;
-    Text source = TEXT_INIT;
+    Text source = TEXT_IN(vm->memory);
     text_appendf(&source, "sealed Object subclass: %s\n", d.name);
     bool whole = append_methods(&source, vm, d.methods, d.method_count, host_invoke) &&
                  append_methods(&source, vm, d.blocking, d.blocking_count, host_invoke_blocking);

@@ -19,8 +19,8 @@ typedef struct {
 
 static void refuse(bt_result *r, const char *kind, const char *reason) {
     r->status = BT_COMPILE_ERROR;
-    if (!r->error_message) r->error_message = text_dup(reason, strlen(reason));
-    if (!r->error_kind) r->error_kind = text_dup(kind, strlen(kind));
+    if (!r->error_message) r->error_message = text_dup(r->vm->memory, reason, strlen(reason));
+    if (!r->error_kind) r->error_kind = text_dup(r->vm->memory, kind, strlen(kind));
 }
 
 static void compile_text(Load *l, CompilerWorld world, size_t i) {
@@ -56,7 +56,7 @@ static bool compile_all(Load *l) {
 static void install(Load *l, size_t i) {
     bt_result *r = l->results[i];
     char reason[512] = "";
-    r->definitions = definition_names(l->units[i]);
+    r->definitions = definition_names(l->vm->memory, l->units[i]);
     CodeUnit *unit = code_link(l->vm, l->units[i], false, reason, sizeof reason);
     if (!unit) {
         refuse(r, "internal_verifier", reason);
@@ -76,10 +76,10 @@ static bt_status outcome(const Load *l) {
 }
 
 static bool prepare(Load *l) {
-    l->units = mem_zalloc((l->count + 1) * sizeof *l->units);
-    l->order = mem_zalloc((l->count + 1) * sizeof *l->order);
+    l->units = memory_zalloc(l->vm->memory, (l->count + 1) * sizeof *l->units);
+    l->order = memory_zalloc(l->vm->memory, (l->count + 1) * sizeof *l->order);
     bool whole = l->units && l->order;
-    for (size_t i = 0; i < l->count; i++) whole = (l->results[i] = result_new(BT_OK)) && whole;
+    for (size_t i = 0; i < l->count; i++) whole = (l->results[i] = result_new(l->vm->api, BT_OK)) && whole;
     return whole;
 }
 
@@ -102,8 +102,8 @@ bt_status bt_vm_load(bt_vm *vm, const bt_source *sources, size_t count, const bt
     }
     for (size_t i = 0; l.units && i < count; i++)
         if (l.units[i]) bc_unit_free(l.units[i]);
-    mem_free(l.units);
-    mem_free(l.order);
+    memory_free(vm->memory, l.units);
+    memory_free(vm->memory, l.order);
     return status;
 }
 
@@ -113,7 +113,7 @@ bt_status bt_vm_load_image(bt_vm *vm, const void *bytes, size_t length, bt_resul
     if (!result) return BT_MISUSE;
     *result = NULL;
     if (!vm || !bytes) return BT_MISUSE;
-    bt_result *r = *result = result_new(BT_OK);
+    bt_result *r = *result = result_new(vm, BT_OK);
     if (!r) return BT_NO_MEMORY;
     char reason[512] = "out of memory";
     BcUnit *bc = bc_decode(bytes, length, reason, sizeof reason);

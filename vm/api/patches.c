@@ -15,16 +15,16 @@ static Value selector_of(BtVm *vm, const BcMethod *m) {
     return symbol_intern(vm, m->selector.bytes, m->selector.length);
 }
 
-static char *text_of(const Method *m) {
+static char *text_of(BtVm *vm, const Method *m) {
     const BcText *source = &m->fn->unit->bc->source;
     Span span = m->fn->bc->span;
     if (span.end > source->length || span.start >= span.end) return NULL;
-    return text_dup(source->bytes + span.start, span.end - span.start);
+    return text_dup(vm->memory, source->bytes + span.start, span.end - span.start);
 }
 
 Patches *patches_of(BtVm *vm, const BcUnit *bc) {
     if (!bc->extension_count) return NULL;
-    Patches *p = mem_zalloc(sizeof *p + bc->extension_count * sizeof(char *));
+    Patches *p = memory_zalloc(vm->memory, sizeof *p + bc->extension_count * sizeof(char *));
     if (!p) return NULL;
     p->count = bc->extension_count;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -32,14 +32,14 @@ Patches *patches_of(BtVm *vm, const BcUnit *bc) {
         Class *c = class_of(vm, m);
         Method *old = c ? class_own_method(vm, c, m->class_side, selector_of(vm, m)) : NULL;
         if (c && !old) old = class_own_extension(vm, c, m->class_side, selector_of(vm, m));
-        if (old) p->before[i] = text_of(old);
+        if (old) p->before[i] = text_of(vm, old);
     }
     return p;
 }
 
-void patches_free(Patches *p) {
-    for (uint32_t i = 0; p && i < p->count; i++) mem_free(p->before[i]);
-    mem_free(p);
+void patches_free(BtVm *vm, Patches *p) {
+    for (uint32_t i = 0; p && i < p->count; i++) memory_free(vm->memory, p->before[i]);
+    memory_free(vm->memory, p);
 }
 
 /* A String in `words`, which hold it as long as it is wanted; whoever keeps it copies it. */
@@ -56,8 +56,9 @@ static bool note(BtVm *vm, const RunLimits *limits, Class *c, const BcMethod *m,
     Class *keeper = class_by_name(vm, symbol_intern(vm, name, sizeof name - 1));
     size_t length = span.end <= source->length && span.start < span.end ? span.end - span.start : 0;
     size_t before_length = before ? strlen(before) : 0, words = string_inline_words(length);
-    uint64_t *block = mem_zalloc((words + string_inline_words(before_length) + 1) * sizeof *block);
-    if (!keeper || !block) return mem_free(block), false;
+    uint64_t *block =
+        memory_zalloc(vm->memory, (words + string_inline_words(before_length) + 1) * sizeof *block);
+    if (!keeper || !block) return memory_free(vm->memory, block), false;
     Value args[] = {m->class_side ? value_from_meta(c->id) : value_from_class(c->id), selector_of(vm, m),
                     native_string(block, source->bytes + (length ? span.start : 0), length),
                     before ? native_string(block + words, before, before_length) : V_NIL,
@@ -66,7 +67,7 @@ static bool note(BtVm *vm, const RunLimits *limits, Class *c, const BcMethod *m,
     (void)run_process(vm, limits, value_from_class(keeper->id),
                       symbol_intern(vm, selector, sizeof selector - 1), args, 5, &answer);
     kept_free(vm, &answer);
-    mem_free(block);
+    memory_free(vm->memory, block);
     return true;
 }
 

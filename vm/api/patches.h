@@ -11,6 +11,6 @@ typedef struct Patches Patches;
 Patches *patches_of(BtVm *vm, const BcUnit *bc);
 /* After classes_install. False: no memory. */
 bool patches_install(BtVm *vm, CodeUnit *unit, const RunLimits *limits, const Patches *patches);
-void patches_free(Patches *patches); /* NULL is ignored */
+void patches_free(BtVm *vm, Patches *patches); /* NULL is ignored */
 
 #endif

@@ -1,13 +1,14 @@
 /* See pool.h. */
 #include "vm/api/pool.h"
 #include <signal.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 
-Pool *pool_new(void) {
-    Pool *pool = mem_zalloc(sizeof *pool);
+Pool *pool_new(const Memory *memory) {
+    Pool *pool = memory_zalloc(memory, sizeof *pool);
     if (!pool) return NULL;
+    pool->memory = memory;
     bool whole = pthread_mutex_init(&pool->lock, NULL) == 0 && pthread_cond_init(&pool->wanted, NULL) == 0;
-    if (!whole) mem_free(pool);
+    if (!whole) memory_free(memory, pool);
     return whole ? pool : NULL;
 }
 
@@ -67,5 +68,5 @@ void pool_free(Pool *pool) {
     for (unsigned i = 0; i < pool->count; i++) pthread_join(pool->threads[i], NULL);
     pthread_cond_destroy(&pool->wanted);
     pthread_mutex_destroy(&pool->lock);
-    mem_free(pool);
+    memory_free(pool->memory, pool);
 }

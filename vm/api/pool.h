@@ -13,7 +13,9 @@ typedef struct PoolJob {
     void (*run)(struct PoolJob *job); /* frees it, if need be */
 } PoolJob;
 
+typedef struct Memory Memory;
 typedef struct Pool {
+    const Memory *memory;
     pthread_mutex_t lock;
     pthread_cond_t wanted;
     PoolJob *first, *last;
@@ -22,7 +24,7 @@ typedef struct Pool {
     pthread_t threads[POOL_MAX];
 } Pool;
 
-Pool *pool_new(void); /* no threads yet; NULL: no memory */
+Pool *pool_new(const Memory *memory); /* no threads yet; NULL: no memory */
 /* Any thread. False: there is no thread, and none is to be had. */
 bool pool_submit(Pool *pool, PoolJob *job);
 void pool_free(Pool *pool); /* nothing is queued or runs any more */

@@ -1,40 +1,43 @@
 /* What an evaluation answers: plain text fields, owned by the result. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "vm/api/api_internal.h"
+#include "vm/api/gate.h"
 #include "vm/suggest.h"
 #include "vm/error.h"
 #include "vm/string.h"
 #include "vm/text.h"
 
-char *text_dup(const char *bytes, size_t length) {
-    char *copy = mem_alloc(length + 1);
+char *text_dup(const Memory *memory, const char *bytes, size_t length) {
+    char *copy = memory_alloc(memory, length + 1);
     if (!copy) return NULL;
     memcpy(copy, bytes, length);
     copy[length] = 0;
     return copy;
 }
 
-bt_result *result_new(bt_status status) {
-    bt_result *r = mem_zalloc(sizeof *r);
-    if (r) r->status = status;
+bt_result *result_new(bt_vm *vm, bt_status status) {
+    bt_result *r = memory_zalloc(vm->memory, sizeof *r);
+    if (!r) return NULL;
+    vm_keep(vm);
+    r->vm = vm;
+    r->status = status;
     return r;
 }
 
-char *string_dup(Value v) {
+char *string_dup(const Memory *memory, Value v) {
     size_t length;
     if (!value_is_bytes(v)) return NULL;
     const char *bytes = string_bytes(v, &length);
-    return text_dup(bytes, length);
+    return text_dup(memory, bytes, length);
 }
 
 static char *slot_text(BtVm *vm, Value v) {
     size_t length;
     if (value_is_symbol(v)) {
         const char *text = symbol_text(vm, v, &length);
-        return text_dup(text, length);
+        return text_dup(vm->memory, text, length);
     }
-    return string_dup(v);
+    return string_dup(vm->memory, v);
 }
 
 /* A message that was not understood: what its author may have meant. Looked for here, where somebody reads
@@ -54,17 +57,17 @@ static void set_hint_of_dnu(bt_result *r, BtVm *vm, Value class_name) {
         snprintf(text, sizeof text, "Strings are joined with `++`");
     else
         return;
-    char *hint = text_dup(text, strlen(text));
+    char *hint = text_dup(r->vm->memory, text, strlen(text));
     if (!hint) return;
-    mem_free(r->error_hint);
+    memory_free(r->vm->memory, r->error_hint);
     r->error_hint = hint;
 }
 
 void result_set_own_error(bt_result *r, const char *kind, const char *message, const char *hint) {
-    r->error_class = text_dup("RuntimeError", 12);
-    r->error_kind = text_dup(kind, strlen(kind));
-    r->error_message = text_dup(message, strlen(message));
-    r->error_hint = text_dup(hint, strlen(hint));
+    r->error_class = text_dup(r->vm->memory, "RuntimeError", 12);
+    r->error_kind = text_dup(r->vm->memory, kind, strlen(kind));
+    r->error_message = text_dup(r->vm->memory, message, strlen(message));
+    r->error_hint = text_dup(r->vm->memory, hint, strlen(hint));
 }
 
 void result_set_refusal(bt_result *r, RanKind kind) {
@@ -87,16 +90,16 @@ void result_set_error(bt_result *r, BtVm *vm, Value exception) {
     r->error_selector = slot_text(vm, object_at(exception, EXC_SELECTOR));
     if (r->error_selector && r->error_kind && !strcmp(r->error_kind, "does_not_understand"))
         set_hint_of_dnu(r, vm, object_at(exception, EXC_ERROR_CLASS));
-    Text stack = TEXT_INIT;
+    Text stack = TEXT_IN(vm->memory);
     trace_append_text(vm, object_at(exception, EXC_TRACE), &stack);
-    if (!stack.failed) r->stack = text_dup(stack.bytes ? stack.bytes : "", stack.length);
+    if (!stack.failed) r->stack = text_dup(r->vm->memory, stack.bytes ? stack.bytes : "", stack.length);
     text_free(&stack);
 }
 
-char *definition_names(const BcUnit *bc) {
+char *definition_names(const Memory *memory, const BcUnit *bc) {
     size_t length = 0;
     for (uint32_t i = 0; i < bc->class_count; i++) length += bc->classes[i].name.length + 1;
-    char *text = mem_zalloc(length + 1), *at = text;
+    char *text = memory_zalloc(memory, length + 1), *at = text;
     for (uint32_t i = 0; text && i < bc->class_count; i++) {
         if (i) *at++ = ' ';
         memcpy(at, bc->classes[i].name.bytes, bc->classes[i].name.length);
@@ -105,7 +108,9 @@ char *definition_names(const BcUnit *bc) {
     return text;
 }
 
-static char *copy_of(const char *text) { return text ? text_dup(text, strlen(text)) : NULL; }
+static char *copy_of(const bt_result *r, const char *text) {
+    return text ? text_dup(r->vm->memory, text, strlen(text)) : NULL;
+}
 
 static bt_severity severity_of(DiagSeverity s) {
     return s == DIAG_ERROR ? BT_DIAG_ERROR : s == DIAG_WARNING ? BT_DIAG_WARNING : BT_DIAG_HINT;
@@ -116,23 +121,23 @@ static void add_diagnostic(bt_result *r, const Diag *d, SourceFile *file) {
     bt_diagnostic item = {.severity = severity_of(d->severity),
                           .line = at.line,
                           .column = at.column,
-                          .message = copy_of(d->message),
-                          .help = copy_of(d->help)};
+                          .message = copy_of(r, d->message),
+                          .help = copy_of(r, d->help)};
     if (!item.message) {
-        mem_free((void *)(uintptr_t)item.help);
+        memory_free(r->vm->memory, (void *)(uintptr_t)item.help);
         return;
     }
     r->diagnostic_items[r->diagnostic_count++] = item;
     if (d->severity != DIAG_ERROR || r->error_message) return;
-    r->error_message = copy_of(d->message);
-    r->error_hint = copy_of(d->help);
+    r->error_message = copy_of(r, d->message);
+    r->error_hint = copy_of(r, d->help);
 }
 
 void result_set_diagnostics(bt_result *r, const DiagList *diags, SourceFile *file) {
     char *text = diag_render_all(diags, file, DIAG_HINT);
-    r->diagnostics = copy_of(text);
+    r->diagnostics = copy_of(r, text);
     free(text);
-    r->diagnostic_items = mem_zalloc((diags->count + 1) * sizeof *r->diagnostic_items);
+    r->diagnostic_items = memory_zalloc(r->vm->memory, (diags->count + 1) * sizeof *r->diagnostic_items);
     for (uint32_t i = 0; r->diagnostic_items && i < diags->count; i++)
         if (diags->items[i].severity != DIAG_LINT && diags->items[i].message)
             add_diagnostic(r, &diags->items[i], file);
@@ -141,16 +146,18 @@ void result_set_diagnostics(bt_result *r, const DiagList *diags, SourceFile *fil
 void bt_result_free(bt_result *r) {
     if (!r) return;
     for (size_t i = 0; i < r->diagnostic_count; i++) {
-        mem_free((void *)(uintptr_t)r->diagnostic_items[i].message);
-        mem_free((void *)(uintptr_t)r->diagnostic_items[i].help);
+        memory_free(r->vm->memory, (void *)(uintptr_t)r->diagnostic_items[i].message);
+        memory_free(r->vm->memory, (void *)(uintptr_t)r->diagnostic_items[i].help);
     }
-    mem_free(r->diagnostic_items);
+    memory_free(r->vm->memory, r->diagnostic_items);
     if (r->term) shared_term_release(r->vm->core, r->term);
     char *texts[] = {r->value_class, r->print_string,   r->shown,      r->repl_text,
                      r->diagnostics, r->error_class,    r->error_kind, r->error_message,
                      r->error_hint,  r->error_selector, r->stack,      r->definitions};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mem_free(texts[i]);
-    mem_free(r);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) memory_free(r->vm->memory, texts[i]);
+    bt_vm *vm = r->vm;
+    memory_free(vm->memory, r);
+    vm_let_go(vm);
 }
 
 bt_status bt_result_status(const bt_result *r) { return r ? r->status : BT_MISUSE; }

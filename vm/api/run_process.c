@@ -55,18 +55,18 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     *out = (Kept){.value = V_NIL};
     HostWaitStatus may = sched_may_wait(vm);
     if (may != HOST_WAIT_OK) return may == HOST_WAIT_TOO_DEEP ? RAN_TOO_DEEP : RAN_FORBIDDEN;
-    Completion *completion = mem_zalloc(sizeof *completion);
+    Completion *completion = memory_zalloc(vm->memory, sizeof *completion);
     if (!completion) return RAN_NO_MEMORY;
     Scheduler *here = sched_here(vm), *borrowed = here ? NULL : sched_borrow(vm);
     Process *p = process_for_run(vm, here ? here : borrowed, limits, completion);
-    if (!p) return sched_give_back(borrowed), mem_free(completion), RAN_NO_MEMORY;
+    if (!p) return sched_give_back(borrowed), memory_free(vm->memory, completion), RAN_NO_MEMORY;
     Value pid = p->pid;
     atomic_store(&limits->session->running, pid);
     (void)sched_wait_begin(vm, pid);
     if (!process_start_from_host(p, here ? here : borrowed, callable, selector, args, argc)) {
         sched_give_back(borrowed);
         not_running(vm, limits);
-        return mem_free(completion), RAN_NO_MEMORY;
+        return memory_free(vm->memory, completion), RAN_NO_MEMORY;
     }
     if (atomic_load(&limits->session->interrupted)) process_exit_signal(vm, pid, SYMBOL(killed), true);
     bool in_time = wait_for_run(vm, borrowed, pid, limits->deadline_ms);
@@ -75,7 +75,7 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     if (atomic_load_explicit(&completion->done, memory_order_acquire)) {
         kind = ran_kind_of(completion);
         *out = (Kept){completion->reply.fragment, completion->reply.value};
-        mem_free(completion);
+        memory_free(vm->memory, completion);
     } else { /* the program asked to exit while this process still ran: it may be at its very end, and
                 complete it */
         completion_abandon(vm, completion);

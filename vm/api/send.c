@@ -23,11 +23,12 @@ int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector
     return m && m->class_side && !(m->owner->flags & CLASS_STDLIB);
 }
 
-/* The arguments as a List of Strings, in one malloc'ed block of words. */
-static uint64_t *argument_list(const char *const *arguments, size_t count, Value *list) {
+/* The arguments as a List of Strings, in one block of native words. */
+static uint64_t *argument_list(const Memory *memory, const char *const *arguments, size_t count,
+                               Value *list) {
     size_t words = 0;
     for (size_t i = 0; i < count; i++) words += 3 + string_inline_words(strlen(arguments[i]));
-    uint64_t *block = mem_zalloc((words + 1) * sizeof *block), *at = block;
+    uint64_t *block = memory_zalloc(memory, (words + 1) * sizeof *block), *at = block;
     *list = V_EMPTY_LIST;
     for (size_t i = count; block && i-- > 0;) {
         size_t length = strlen(arguments[i]);
@@ -71,12 +72,12 @@ static bt_status send_class_inside(bt_session *session, const char *class_name, 
     Value symbol = symbol_intern(vm, selector, strlen(selector));
     if (symbol == V_HOLE) return BT_NO_MEMORY;
     if (symbol_arity(vm, symbol) > 1) return BT_MISUSE;
-    uint64_t *block = argument_list(arguments, count, &list);
+    uint64_t *block = argument_list(vm->memory, arguments, count, &list);
     Evaluation e;
     bt_status status = block ? evaluation_begin(&e, session, options, result) : BT_NO_MEMORY;
-    if (status != BT_OK) return mem_free(block), status;
+    if (status != BT_OK) return memory_free(vm->memory, block), status;
     status = send_in(&e, class_value, symbol, &list, symbol_arity(vm, symbol));
-    mem_free(block);
+    memory_free(vm->memory, block);
     return evaluation_end(&e, status, result);
 }
 
@@ -86,7 +87,7 @@ bt_status bt_vm_send_class(bt_session *session, const char *class_name, const ch
     if (!result) return BT_MISUSE;
     *result = NULL;
     if (!session || !class_name || !selector || !all_given(arguments, count)) return BT_MISUSE;
-    if (!gate_enter(session->vm)) return evaluation_refused(result);
+    if (!gate_enter(session->vm)) return evaluation_refused(session->vm, result);
     bt_status status = send_class_inside(session, class_name, selector, arguments, count, options, result);
     gate_leave(session->vm);
     return status;
@@ -98,11 +99,11 @@ bt_status read_message(bt_vm *vm, const char *text, bt_value *const *arguments, 
     for (size_t i = 0; i < count; i++)
         if (!handle_is_of(arguments[i], vm)) return BT_MISUSE;
     *selector = symbol_intern(vm->core, text, strlen(text));
-    *values = *selector == V_HOLE ? NULL : mem_alloc((count + 1) * sizeof **values);
+    *values = *selector == V_HOLE ? NULL : memory_alloc(vm->memory, (count + 1) * sizeof **values);
     if (!*values) return BT_NO_MEMORY;
     for (size_t i = 0; i < count; i++) (*values)[i] = arguments[i]->value;
     if (symbol_arity(vm->core, *selector) == count) return BT_OK;
-    mem_free(*values);
+    memory_free(vm->memory, *values);
     *values = NULL;
     return BT_MISUSE;
 }
@@ -114,9 +115,10 @@ static bt_status send_inside(bt_session *session, const bt_value *receiver, cons
     bt_status status = read_message(session->vm, selector, arguments, count, &symbol, &values);
     if (status != BT_OK) return status;
     Evaluation e;
-    if ((status = evaluation_begin(&e, session, options, result)) != BT_OK) return mem_free(values), status;
+    if ((status = evaluation_begin(&e, session, options, result)) != BT_OK)
+        return memory_free(session->vm->memory, values), status;
     status = send_in(&e, receiver->value, symbol, values, (unsigned)count);
-    mem_free(values);
+    memory_free(session->vm->memory, values);
     return evaluation_end(&e, status, result);
 }
 
@@ -126,7 +128,7 @@ bt_status bt_send(bt_session *session, const bt_value *receiver, const char *sel
     if (!result) return BT_MISUSE;
     *result = NULL;
     if (!session || !selector || !handle_is_of(receiver, session->vm)) return BT_MISUSE;
-    if (!gate_enter(session->vm)) return evaluation_refused(result);
+    if (!gate_enter(session->vm)) return evaluation_refused(session->vm, result);
     bt_status status = send_inside(session, receiver, selector, arguments, count, options, result);
     gate_leave(session->vm);
     return status;
@@ -141,7 +143,7 @@ bt_status bt_cast(bt_vm *vm, const bt_value *actor, const char *selector, bt_val
     bt_status status = read_message(vm, selector, arguments, count, &symbol, &values);
     if (status == BT_OK && !cast_from_host(vm->core, actor->value, symbol, values, (unsigned)count))
         status = BT_NO_MEMORY;
-    mem_free(values);
+    memory_free(vm->memory, values);
     gate_leave(vm);
     return status;
 }

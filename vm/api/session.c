@@ -13,16 +13,16 @@
 #include "vm/string.h"
 
 static bt_session *session_make(bt_vm *vm) {
-    bt_session *s = mem_zalloc(sizeof *s);
+    bt_session *s = memory_zalloc(vm->memory, sizeof *s);
     if (!s) return NULL;
     s->vm = vm;
     s->core = session_open(vm->core);
-    if (!s->core) return mem_free(s), NULL;
+    if (!s->core) return memory_free(vm->memory, s), NULL;
     atomic_init(&s->running, V_NIL);
     if (pthread_mutex_init(&s->lock, NULL) == 0 && pthread_cond_init(&s->free, NULL) == 0)
         return vm_keep(vm), s;
     session_close(vm->core, s->core);
-    mem_free(s);
+    memory_free(vm->memory, s);
     return NULL;
 }
 
@@ -46,8 +46,9 @@ void session_destroy(bt_session *s) {
     }
     pthread_cond_destroy(&s->free);
     pthread_mutex_destroy(&s->lock);
-    vm_let_go(s->vm);
-    mem_free(s);
+    bt_vm *vm = s->vm;
+    memory_free(vm->memory, s);
+    vm_let_go(vm);
 }
 
 void bt_session_free(bt_session *s) {
@@ -108,8 +109,8 @@ bt_status bt_session_set(bt_session *s, const char *name, const bt_value *value)
 
 /* ---- compiling and installing one input ---- */
 
-BcText *binding_names(const char *texts, uint32_t count) {
-    BcText *names = mem_alloc((count + 1) * sizeof *names);
+BcText *binding_names(const Memory *memory, const char *texts, uint32_t count) {
+    BcText *names = memory_alloc(memory, (count + 1) * sizeof *names);
     for (uint32_t i = 0; names && i < count; i++) {
         names[i] = (BcText){texts, (uint32_t)strlen(texts)};
         texts += names[i].length + 1;
@@ -121,7 +122,7 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     bt_session *s = e->session;
     uint32_t name_count;
     char *texts = names_list(s->vm->core, s->core->id, &name_count);
-    BcText *names = binding_names(texts, name_count);
+    BcText *names = binding_names(e->vm->memory, texts, name_count);
     World *world = world_new(s->vm->core);
     BcUnit *bc = NULL;
     DiagList diags;
@@ -143,14 +144,14 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     if (named) source_file_free(&file);
     diag_list_free(&diags);
     world_free(world);
-    mem_free(names);
-    mem_free(texts);
+    memory_free(e->vm->memory, names);
+    memory_free(e->vm->memory, texts);
     return bc;
 }
 
 static bt_status compile_failure(Evaluation *e, const char *kind, const char *reason) {
-    if (!e->result->error_message) e->result->error_message = text_dup(reason, strlen(reason));
-    if (!e->result->error_kind) e->result->error_kind = text_dup(kind, strlen(kind));
+    if (!e->result->error_message) e->result->error_message = text_dup(e->vm->memory, reason, strlen(reason));
+    if (!e->result->error_kind) e->result->error_kind = text_dup(e->vm->memory, kind, strlen(kind));
     return BT_COMPILE_ERROR;
 }
 
@@ -158,19 +159,19 @@ static bt_status install_input(Evaluation *e, BcUnit *bc) {
     BtVm *vm = e->vm->core;
     char reason[512] = "";
     bool defines = bc->class_count > 0 || bc->extension_count > 0;
-    e->result->definitions = definition_names(bc);
+    e->result->definitions = definition_names(e->vm->memory, bc);
     e->unit = code_link(vm, bc, !defines, reason, sizeof reason);
     if (!e->unit) return bc_unit_free(bc), compile_failure(e, "internal_verifier", reason);
     bool file = e->options->main_process || e->options->load_only;
     Patches *patches = file ? NULL : patches_of(vm, bc);
     if (defines && !classes_install(vm, e->unit, false, reason, sizeof reason)) {
-        patches_free(patches);
+        patches_free(vm, patches);
         bool shadowing = strncmp(reason, "Cannot redefine stdlib", 22) == 0;
         return compile_failure(e, shadowing ? "stdlib_shadowing" : "compile_error", reason);
     }
     RunLimits limits = evaluation_limits(e);
     bool installed = !patches || patches_install(vm, e->unit, &limits, patches);
-    patches_free(patches);
+    patches_free(vm, patches);
     return installed ? BT_OK : BT_NO_MEMORY;
 }
 
@@ -194,7 +195,7 @@ static bt_status out_of(Evaluation *e, const char *use, const char *what, uint64
     const char *const texts[] = {"RuntimeError", "resource_error", "a system limit was reached", hint};
     char **const fields[] = {&e->result->error_class, &e->result->error_kind, &e->result->error_message,
                              &e->result->error_hint};
-    for (size_t i = 0; i < 4; i++) *fields[i] = text_dup(texts[i], strlen(texts[i]));
+    for (size_t i = 0; i < 4; i++) *fields[i] = text_dup(e->vm->memory, texts[i], strlen(texts[i]));
     return BT_RUNTIME_ERROR;
 }
 
@@ -229,20 +230,20 @@ static char *sent_text(Evaluation *e, Value receiver, const char *selector) {
     Kept answer;
     RanKind kind =
         run_process(vm, &limits, receiver, symbol_intern(vm, selector, strlen(selector)), NULL, 0, &answer);
-    char *text = kind == RAN_VALUE ? string_dup(answer.value) : NULL;
+    char *text = kind == RAN_VALUE ? string_dup(e->vm->memory, answer.value) : NULL;
     kept_free(vm, &answer);
     return text;
 }
 
 void evaluation_answer(Evaluation *e, Kept *answer, Value value) {
-    e->result->term = shared_term_adopt(answer->fragment, answer->value);
+    e->result->term = shared_term_adopt(e->vm->core, answer->fragment, answer->value);
     if (!e->result->term) return;
     answer->fragment = NULL;
     e->result->value = value;
     if (!e->options->want_shown) return;
     size_t length;
     const char *name = symbol_text(e->vm->core, class_name_of(e->vm->core, value), &length);
-    e->result->value_class = text_dup(name, length);
+    e->result->value_class = text_dup(e->vm->memory, name, length);
     e->result->print_string = sent_text(e, value, "printString");
     e->result->shown = sent_text(e, value, "__shown");
     e->result->repl_text = sent_text(e, value, "__replShown");
@@ -252,9 +253,9 @@ static bool variables_take(Evaluation *e, Script *v) {
     const BcUnit *bc = e->unit->bc;
     bt_session *s = e->session;
     size_t n = bc->binding_count + 1u;
-    v->terms = mem_zalloc(n * sizeof *v->terms);
-    v->versions = mem_zalloc(n * sizeof *v->versions);
-    v->args = mem_alloc(n * sizeof *v->args);
+    v->terms = memory_zalloc(e->vm->memory, n * sizeof *v->terms);
+    v->versions = memory_zalloc(e->vm->memory, n * sizeof *v->versions);
+    v->args = memory_alloc(e->vm->memory, n * sizeof *v->args);
     if (!v->terms || !v->versions || !v->args) return false;
     for (uint32_t i = 0; i < bc->binding_count; i++) {
         v->terms[i] = name_get(s->vm->core, s->core->id, bc->bindings[i].bytes, bc->bindings[i].length,
@@ -267,9 +268,9 @@ static bool variables_take(Evaluation *e, Script *v) {
 void script_close(Evaluation *e, Script *v) {
     for (uint32_t i = 0; v->terms && i < e->unit->bc->binding_count; i++)
         shared_term_release(e->vm->core, v->terms[i]);
-    mem_free(v->terms);
-    mem_free(v->versions);
-    mem_free(v->args);
+    memory_free(e->vm->memory, v->terms);
+    memory_free(e->vm->memory, v->versions);
+    memory_free(e->vm->memory, v->args);
     *v = (Script){0};
 }
 
@@ -311,8 +312,8 @@ static void show_definition(Evaluation *e) {
         snprintf(text, sizeof text, protocol ? "Protocol %.*s defined" : "%.*s", (int)c->name.length,
                  c->name.bytes);
     }
-    e->result->shown = text_dup(text, strlen(text));
-    e->result->repl_text = text_dup(text, strlen(text));
+    e->result->shown = text_dup(e->vm->memory, text, strlen(text));
+    e->result->repl_text = text_dup(e->vm->memory, text, strlen(text));
 }
 
 bool evaluation_has_script(const Evaluation *e) { return e->unit->bc->script != BC_NONE; }
@@ -377,8 +378,10 @@ bt_status evaluation_begin(Evaluation *e, bt_session *session, const bt_eval_opt
                            bt_result **result) {
     /* relaxed: a statistic */
     atomic_fetch_add_explicit(&session->vm->evaluation_count, 1, memory_order_relaxed);
-    *e = (Evaluation){
-        .vm = session->vm, .session = session, .result = result_new(BT_OK), .own.want_shown = !options};
+    *e = (Evaluation){.vm = session->vm,
+                      .session = session,
+                      .result = result_new(session->vm, BT_OK),
+                      .own.want_shown = !options};
     if (options) STRUCT_COPY(e->own, options);
     e->options = &e->own;
     if (!e->result) return BT_NO_MEMORY;
@@ -409,8 +412,8 @@ bt_status evaluation_prepare(Evaluation *e, const char *source, size_t length) {
     return bc ? install_input(e, bc) : compile_failure(e, "compile_error", "out of memory");
 }
 
-bt_status evaluation_refused(bt_result **result) {
-    *result = result_new(BT_EXIT);
+bt_status evaluation_refused(bt_vm *vm, bt_result **result) {
+    *result = result_new(vm, BT_EXIT);
     return *result ? BT_EXIT : BT_NO_MEMORY;
 }
 
@@ -429,7 +432,7 @@ bt_status bt_vm_eval(bt_session *session, const char *source, size_t length, con
     if (!result) return BT_MISUSE;
     *result = NULL;
     if (!session || (!source && length)) return BT_MISUSE;
-    if (!gate_enter(session->vm)) return evaluation_refused(result);
+    if (!gate_enter(session->vm)) return evaluation_refused(session->vm, result);
     bt_status status = eval_inside(session, source, length, options, result);
     gate_leave(session->vm);
     return status;

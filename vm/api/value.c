@@ -15,7 +15,7 @@
 
 /* Takes over the caller's count of the term. */
 static bt_value *handle_new(bt_vm *vm, SharedTerm *term, Value value) {
-    bt_value *h = term ? mem_zalloc(sizeof *h) : NULL;
+    bt_value *h = term ? memory_zalloc(vm->memory, sizeof *h) : NULL;
     if (!h) return shared_term_release(vm->core, term), NULL;
     atomic_init(&h->refs, 1);
     h->vm = vm;
@@ -52,8 +52,8 @@ void bt_value_release(bt_value *h) {
     /* acq_rel: who frees sees what every holder did before */
     if (!h || atomic_fetch_sub_explicit(&h->refs, 1, memory_order_acq_rel) != 1) return;
     shared_term_release(h->vm->core, h->term);
-    mem_free(atomic_load_explicit(&h->text, memory_order_relaxed));
-    mem_free(h);
+    memory_free(h->vm->memory, atomic_load_explicit(&h->text, memory_order_relaxed));
+    memory_free(h->vm->memory, h);
 }
 
 /* ---- what it is ---- */
@@ -129,8 +129,8 @@ bt_status bt_value_double(const bt_value *h, double *out) {
     return h && out && number_is(h->value) && number_to_double(h->value, out) ? BT_OK : BT_MISUSE;
 }
 
-static HandleText *text_new(const char *bytes, size_t length) {
-    HandleText *t = mem_alloc(sizeof *t + length + 1);
+static HandleText *text_new(const Memory *memory, const char *bytes, size_t length) {
+    HandleText *t = memory_alloc(memory, sizeof *t + length + 1);
     if (!t) return NULL;
     t->length = length;
     memcpy(t->bytes, bytes, length);
@@ -139,9 +139,9 @@ static HandleText *text_new(const char *bytes, size_t length) {
 }
 
 static HandleText *integer_text(const bt_value *h) {
-    Text digits = TEXT_INIT;
+    Text digits = TEXT_IN(h->vm->memory);
     print_value(h->vm->core, &digits, h->value, PRINT_STRING, V_EMPTY_LIST);
-    HandleText *t = digits.failed ? NULL : text_new(digits.bytes, digits.length);
+    HandleText *t = digits.failed ? NULL : text_new(h->vm->memory, digits.bytes, digits.length);
     text_free(&digits);
     return t;
 }
@@ -152,7 +152,7 @@ static HandleText *text_of(const bt_value *h) {
     if (number_is_integer(v)) return integer_text(h);
     if (!value_is_bytes(v) && !value_is_symbol(v)) return NULL;
     const char *bytes = value_is_bytes(v) ? string_bytes(v, &length) : symbol_text(h->vm->core, v, &length);
-    return text_new(bytes, length);
+    return text_new(h->vm->memory, bytes, length);
 }
 
 const char *bt_value_text(const bt_value *handle, size_t *length) {
@@ -165,7 +165,7 @@ const char *bt_value_text(const bt_value *handle, size_t *length) {
         if (atomic_compare_exchange_strong(&h->text, &text, made))
             text = made;
         else
-            mem_free(made); /* another thread was first: `text` is now its */
+            memory_free(h->vm->memory, made); /* another thread was first: `text` is now its */
     }
     if (length) *length = text->length;
     return text->bytes;

@@ -114,7 +114,7 @@ static bool copy_items(const bt_vm *vm, Process *p, bt_value *const *items, Valu
 
 static bt_value *build(bt_vm *vm, Builder builder, bt_value *const *items, size_t count) {
     if (!vm || (!items && count) || count > PTRDIFF_MAX / sizeof(Value) - 1) return NULL;
-    Value *values = mem_alloc((count + 1) * sizeof *values);
+    Value *values = memory_alloc(vm->memory, (count + 1) * sizeof *values);
     if (!values) return NULL;
     for (size_t i = 0; i < count; i++) values[i] = V_NIL;
     Process p;
@@ -124,7 +124,7 @@ static bt_value *build(bt_vm *vm, Builder builder, bt_value *const *items, size_
     Value built = copy_items(vm, &p, items, values, count) ? builder(&p, values, count) : V_HOLE;
     roots_pop(&p, &span);
     bt_value *h = finish(vm, &p, PRIM_OK, built);
-    mem_free(values);
+    memory_free(vm->memory, values);
     return h;
 }
 

@@ -14,22 +14,23 @@ struct World {
 };
 
 World *world_new(BtVm *vm) {
-    World *w = mem_zalloc(sizeof *w);
+    World *w = memory_zalloc(vm->memory, sizeof *w);
     if (w) w->vm = vm;
     return w;
 }
 
 void world_free(World *w) {
-    while (w && w->chunks) {
+    if (!w) return;
+    while (w->chunks) {
         Chunk *next = w->chunks->next;
-        mem_free(w->chunks);
+        memory_free(w->vm->memory, w->chunks);
         w->chunks = next;
     }
-    mem_free(w);
+    memory_free(w->vm->memory, w);
 }
 
 static const char *const *names_of(World *w, const Value *symbols, uint32_t count) {
-    Chunk *c = mem_alloc(sizeof *c + count * sizeof(char *));
+    Chunk *c = memory_alloc(w->vm->memory, sizeof *c + count * sizeof(char *));
     if (!c) return NULL;
     c->next = w->chunks;
     w->chunks = c;

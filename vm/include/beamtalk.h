@@ -50,6 +50,17 @@ enum {
     BT_DENY_ALL = 0x7fffffff /* these, and whatever later versions can deny */
 };
 
+/* Where a VM has its memory from: all three functions, or none for the library's own allocator. They are
+ * called from any thread of the VM and of the host, several at once, and must not call the library. A block
+ * is aligned as malloc's; sizes are never 0, blocks never NULL. A NULL answer means no memory, and reallocate
+ * leaves the block as it was then: programs get resource_error, calls of the host BT_NO_MEMORY. */
+typedef struct bt_allocator {
+    void *(*allocate)(void *context, size_t size);
+    void *(*reallocate)(void *context, void *block, size_t size);
+    void (*release)(void *context, void *block);
+    void *context; /* of these, not bt_config's; must live as long as the VM and what its calls answered */
+} bt_allocator;
+
 /* Zero means the default for every field: nothing denied, no limits, silence. `size` is sizeof(bt_config):
  * fields that a program's older header does not know have their defaults; 0 stands for the present size. */
 typedef struct bt_config {
@@ -85,11 +96,12 @@ typedef struct bt_config {
     uint32_t process_limit; /* living processes, the library's own few included */
     uint32_t timer_limit;   /* timers that have not fired */
     int host_driven;        /* no scheduler threads: bt_vm_poll runs the processes */
+    bt_allocator allocator; /* copied */
 } bt_config;
 
 /* A VM with the library loaded. No thread starts before there is work for one; no signal handler is
- * installed. NULL configuration: defaults. NULL answer: no memory, or the built-in library is damaged (reason
- * on standard error of debug builds). */
+ * installed. NULL configuration: defaults. NULL answer: no memory, an allocator without one of its functions,
+ * or the built-in library is damaged (the log hook is told the last two). */
 BT_API bt_vm *bt_vm_new(const bt_config *config);
 /* Stops all processes and frees everything. Evaluations and sends that other threads have under way answer
  * BT_EXIT, and it waits for them; not from a function of the host. Values have been released before; sessions

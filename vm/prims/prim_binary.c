@@ -1,5 +1,5 @@
 /* Primitives of Binary: bytes, and their text forms. The receiver may be any byte string. */
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/list.h"
 #include "vm/number.h"
 #include "vm/prims/iolist.h"
@@ -29,9 +29,9 @@ typedef struct {
     size_t count, capacity;
 } ListStack;
 
-static bool stack_push_list(ListStack *s, Value list) {
+static bool stack_push_list(const Memory *memory, ListStack *s, Value list) {
     if (s->count == s->capacity) {
-        Value *cursors = mem_grown(s->cursors, &s->capacity, sizeof *cursors, 16);
+        Value *cursors = memory_grown(memory, s->cursors, &s->capacity, sizeof *cursors, 16);
         if (!cursors) return false;
         s->cursors = cursors;
     }
@@ -56,7 +56,7 @@ bool iolist_append(Text *t, Value x, IolistNumbers numbers) {
         if (value_is_bytes(x)) {
             append_bytes(t, x);
         } else if (value_is_kind(x, KIND_CONS)) {
-            if (!stack_push_list(&s, x)) t->failed = true;
+            if (!stack_push_list(t->memory, &s, x)) t->failed = true;
         } else if (x != V_EMPTY_LIST) {
             ok = append_number(t, x, numbers);
         }
@@ -68,7 +68,7 @@ bool iolist_append(Text *t, Value x, IolistNumbers numbers) {
         s.cursors[s.count - 1] = proper ? CONS_TAIL(cell) : V_EMPTY_LIST;
         x = proper ? CONS_HEAD(cell) : cell;
     }
-    mem_free(s.cursors);
+    memory_free(t->memory, s.cursors);
     return ok;
 }
 

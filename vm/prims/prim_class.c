@@ -1,7 +1,7 @@
 /* Primitives of Behaviour, Metaclass and CompiledMethod: reflection on the class table. */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/prims/prim_support.h"
 
 /* The class that a class object or metaclass stands for; NULL for anything else. */
@@ -62,6 +62,7 @@ PRIM(prim_class_inherits_from) {
 /* ---- lists of symbols and classes, gathered off the heap ---- */
 
 typedef struct {
+    const Memory *memory;
     Value *items;
     size_t count, capacity;
     const Class *of;
@@ -72,7 +73,7 @@ static void gather_add(Gather *g, Value v) {
     for (size_t i = 0; i < g->count; i++)
         if (g->items[i] == v) return;
     if (g->count == g->capacity) {
-        Value *grown = mem_grown(g->items, &g->capacity, sizeof *grown, 32);
+        Value *grown = memory_grown(g->memory, g->items, &g->capacity, sizeof *grown, 32);
         if (!grown) {
             g->failed = true;
             return;
@@ -110,24 +111,24 @@ static int by_text(const void *a, const void *b, void *context) {
 }
 
 static PrimStatus gather_finish(Process *p, Gather *g, bool sort, Value *result) {
-    if (g->failed) return mem_free(g->items), error_resource(p, NULL);
+    if (g->failed) return memory_free(p->vm->memory, g->items), error_resource(p, NULL);
     SortContext context = {p->vm};
     if (sort && g->count) qsort_r(g->items, g->count, sizeof *g->items, by_text, &context);
     PrimStatus status = list_of_immediates(p, g->items, g->count, result);
-    mem_free(g->items);
+    memory_free(p->vm->memory, g->items);
     return status;
 }
 
 PRIM(prim_class_methods) {
     DESCRIBED(c, "methods");
-    Gather g = {0};
+    Gather g = {.memory = p->vm->memory};
     gather_side(p, &g, c, value_is_meta(args[0]));
     return gather_finish(p, &g, true, result);
 }
 
 PRIM(prim_class_all_methods) {
     DESCRIBED(c, "allMethods");
-    Gather g = {0};
+    Gather g = {.memory = p->vm->memory};
     for (const Class *k = c; k; k = k->superclass) gather_side(p, &g, k, value_is_meta(args[0]));
     if (value_is_meta(args[0]))
         for (const Class *k = class_by_id(p->vm, CLASS_ID_Class); k; k = k->superclass)
@@ -137,7 +138,7 @@ PRIM(prim_class_all_methods) {
 
 PRIM(prim_metaclass_class_methods) {
     DESCRIBED(c, "classMethods");
-    Gather g = {0};
+    Gather g = {.memory = p->vm->memory};
     for (const Class *k = c; k; k = k->superclass) gather_side(p, &g, k, true);
     return gather_finish(p, &g, true, result);
 }
@@ -149,7 +150,7 @@ static void gather_subclass(Class *c, void *context) {
 
 PRIM(prim_class_subclasses) {
     DESCRIBED(c, "subclasses");
-    Gather g = {.of = c, .meta = value_is_meta(args[0])};
+    Gather g = {.memory = p->vm->memory, .of = c, .meta = value_is_meta(args[0])};
     class_each(p->vm, gather_subclass, &g);
     return gather_finish(p, &g, false, result);
 }
@@ -167,7 +168,7 @@ PRIM(prim_class_includes_selector) {
 
 PRIM(prim_class_field_names) {
     DESCRIBED(c, "fieldNames");
-    Gather g = {0};
+    Gather g = {.memory = p->vm->memory};
     for (uint32_t i = 0; i < c->field_count && !value_is_meta(args[0]); i++)
         if (c->field_owner[i] == c) gather_add(&g, c->field_names[i]);
     return gather_finish(p, &g, false, result);
@@ -215,11 +216,11 @@ static PrimStatus set_doc(Process *p, Value *args, unsigned text_at, Class *c, M
     size_t length = 0;
     char *text = NULL;
     if (value_is_string(args[text_at]))
-        text = native_text(args[text_at], &length);
+        text = native_text(p, args[text_at], &length);
     else if (args[text_at] != V_NIL)
         return error_type(p, args[0], named(p, selector), "Documentation is a String or nil");
     bool ok = (text || args[text_at] == V_NIL) && class_set_doc(p->vm, c, m, text, length);
-    mem_free(text);
+    memory_free(p->vm->memory, text);
     *result = args[0];
     return ok ? PRIM_OK : error_resource(p, NULL);
 }

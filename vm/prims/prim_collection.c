@@ -61,38 +61,38 @@ typedef struct {
     Elements elements;
 } Gathered;
 
-static void elements_free(Elements *e) {
-    mem_free(e->values);
-    mem_free(e->fragments);
+static void elements_free(const Memory *memory, Elements *e) {
+    memory_free(memory, e->values);
+    memory_free(memory, e->fragments);
 }
 
 static void elements_drop(BtVm *vm, Elements *e) {
     for (size_t i = 0; i < e->count; i++)
         if (e->fragments[i]) fragment_free(vm, e->fragments[i]);
-    elements_free(e);
+    elements_free(vm->memory, e);
 }
 
-static void gathered_drop(Counted *counted) {
+static void gathered_drop(const Memory *memory, Counted *counted) {
     Gathered *g = (Gathered *)counted;
     elements_drop(g->vm, &g->elements);
-    mem_free(g);
+    memory_free(memory, g);
 }
 
 PRIM(prim_collection_gather_new) {
     (void)args, (void)count;
     if (!heap_reserve(p, NATIVE_WORDS)) return PRIM_RAISE;
-    Gathered *g = mem_zalloc(sizeof *g);
+    Gathered *g = memory_zalloc(p->vm->memory, sizeof *g);
     if (!g) return error_resource(p, NULL);
     g->vm = p->vm;
     return answered(native_new(p, CLASS_ID_Object, &g->counted, gathered_drop, sizeof *g / 8), result);
 }
 
-static bool elements_grow(Elements *e) {
+static bool elements_grow(const Memory *memory, Elements *e) {
     if (e->count < e->capacity) return true;
     size_t capacity = e->capacity ? 2 * e->capacity : 16;
-    Value *values = mem_realloc(e->values, capacity * sizeof *values);
+    Value *values = memory_realloc(memory, e->values, capacity * sizeof *values);
     if (values) e->values = values;
-    Fragment **fragments = mem_realloc(e->fragments, capacity * sizeof(Fragment *));
+    Fragment **fragments = memory_realloc(memory, e->fragments, capacity * sizeof(Fragment *));
     if (fragments) e->fragments = fragments;
     if (!values || !fragments) return false;
     e->capacity = capacity;
@@ -116,7 +116,7 @@ PRIM(prim_collection_gather) {
     size_t words = fragment ? fragment->size_words : 1, limit = p->heap.limit_words;
     gathered_lock(g);
     Elements *e = &g->elements;
-    bool fits = (limit == 0 || e->words + words <= limit) && elements_grow(e);
+    bool fits = (limit == 0 || e->words + words <= limit) && elements_grow(p->vm->memory, e);
     if (fits) {
         e->values[e->count] = copy;
         e->fragments[e->count++] = fragment;
@@ -144,7 +144,7 @@ PRIM(prim_collection_gathered) {
         if (e.fragments[i]) heap_adopt(p, e.fragments[i]);
         list = list_cons_reserved(p, e.values[i], list);
     }
-    elements_free(&e);
+    elements_free(p->vm->memory, &e);
     return answered(list, result);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/list.h"
 #include "vm/prims/prim_support.h"
 #include "vm/text.h"
@@ -37,23 +37,23 @@ static PrimStatus answer_errno(Process *p, Value *result) {
     return answer_symbol(p, kind_of_errno(errno), result);
 }
 
-/* The path as a C string for mem_free; NULL: no String, a NUL inside, or no memory. */
-static char *path_of(Value v) {
+/* The path as a C string for memory_free; NULL: no String, a NUL inside, or no memory. */
+static char *path_of(Process *p, Value v) {
     if (!value_is_bytes(v)) return NULL;
     size_t length;
     const char *bytes = string_bytes(v, &length);
-    return memchr(bytes, 0, length) ? NULL : native_text(v, &length);
+    return memchr(bytes, 0, length) ? NULL : native_text(p, v, &length);
 }
 
 /* ---- whole files ---- */
 
 PRIM(prim_file_kind) {
     (void)count;
-    char *path = path_of(args[1]);
+    char *path = path_of(p, args[1]);
     struct stat info;
     *result = V_NIL;
     int failed = path ? stat(path, &info) : -1;
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     if (failed) return PRIM_OK;
     return answer_symbol(p,
                          S_ISREG(info.st_mode)   ? "file"
@@ -84,10 +84,10 @@ static int open_regular(const char *path, int flags) {
 
 PRIM(prim_file_read) {
     (void)count;
-    char *path = path_of(args[1]);
+    char *path = path_of(p, args[1]);
     if (!path) return answer_symbol(p, "file_not_found", result);
     int fd = open_regular(path, O_RDONLY);
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     if (fd < 0) return answer_errno(p, result);
     Text t = text_for(p);
     bool read_all = read_to_end(fd, &t);
@@ -134,11 +134,11 @@ static bool write_fully(int fd, const char *bytes, size_t length) {
 
 PRIM(prim_file_write) {
     (void)count;
-    char *path = path_of(args[1]);
+    char *path = path_of(p, args[1]);
     if (!path) return answer_symbol(p, "io_error", result);
     int flags = O_WRONLY | O_CREAT | (args[3] == V_TRUE ? O_APPEND : O_TRUNC);
     int fd = open_making(path, flags);
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     *result = V_NIL;
     if (fd < 0) return answer_errno(p, result);
     size_t length;
@@ -154,11 +154,11 @@ PRIM(prim_file_write) {
 
 PRIM(prim_file_modified) {
     (void)count;
-    char *path = path_of(args[1]);
+    char *path = path_of(p, args[1]);
     struct stat info;
     errno = ENOENT;
     int failed = path ? stat(path, &info) : -1;
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     if (failed) return answer_errno(p, result);
     return *result = value_from_int((int64_t)info.st_mtime), PRIM_OK;
 }
@@ -166,11 +166,11 @@ PRIM(prim_file_modified) {
 /* ---- directories ---- */
 
 static PrimStatus on_path(Process *p, Value *args, int (*act)(const char *path), Value *result) {
-    char *path = path_of(args[1]);
+    char *path = path_of(p, args[1]);
     errno = ENOENT;
     int failed = path ? act(path) : -1;
     int code = errno;
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     *result = V_NIL;
     errno = code;
     return failed ? answer_errno(p, result) : PRIM_OK;
@@ -186,12 +186,12 @@ PRIM(prim_file_delete) { return (void)count, on_path(p, args, act_remove, result
 
 PRIM(prim_file_rename) {
     (void)count;
-    char *from = path_of(args[1]), *to = path_of(args[2]);
+    char *from = path_of(p, args[1]), *to = path_of(p, args[2]);
     errno = ENOENT;
     int failed = from && to ? rename(from, to) : -1;
     int code = errno;
-    mem_free(from);
-    mem_free(to);
+    memory_free(p->vm->memory, from);
+    memory_free(p->vm->memory, to);
     *result = V_NIL;
     errno = code;
     return failed ? answer_errno(p, result) : PRIM_OK;
@@ -200,10 +200,10 @@ PRIM(prim_file_rename) {
 /* Names in no order; the library sorts. */
 PRIM(prim_file_list) {
     (void)count;
-    char *path = path_of(args[1]);
+    char *path = path_of(p, args[1]);
     errno = ENOENT;
     DIR *directory = path ? opendir(path) : NULL;
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     if (!directory) return answer_errno(p, result);
     Value roots[2] = {V_EMPTY_LIST, V_NIL};
     RootSpan span;
@@ -245,11 +245,11 @@ typedef struct {
 } FileState;
 enum { MODE_READ = 1, MODE_WRITE = 2 };
 
-static void file_drop(Counted *c) {
+static void file_drop(const Memory *memory, Counted *c) {
     FileState *f = (FileState *)c;
     int fd = atomic_load_explicit(&f->fd, memory_order_relaxed);
     if (fd >= 0) close(fd);
-    mem_free(f);
+    memory_free(memory, f);
 }
 
 static FileState *state_of(Value v) { return native_of(v, file_drop); }
@@ -261,14 +261,15 @@ PRIM(prim_file_open) {
                                 O_RDWR | O_CREAT};
     static const uint8_t MODES[] = {MODE_READ, MODE_WRITE, MODE_WRITE, MODE_READ | MODE_WRITE};
     int64_t mode = value_is_int(args[2]) ? value_to_int(args[2]) : -1;
-    char *path = path_of(args[1]);
-    if (!path || mode < 0 || mode > 3) return mem_free(path), answer_symbol(p, "file_not_found", result);
+    char *path = path_of(p, args[1]);
+    if (!path || mode < 0 || mode > 3)
+        return memory_free(p->vm->memory, path), answer_symbol(p, "file_not_found", result);
     int fd = mode == 0 ? open_regular(path, FLAGS[mode]) : open_making(path, FLAGS[mode]);
-    mem_free(path);
+    memory_free(p->vm->memory, path);
     if (fd < 0) return answer_errno(p, result);
-    FileState *f = mem_alloc(sizeof *f);
+    FileState *f = memory_alloc(p->vm->memory, sizeof *f);
     if (!f || !heap_reserve(p, NATIVE_WORDS)) {
-        mem_free(f);
+        memory_free(p->vm->memory, f);
         close(fd);
         return error_resource(p, NULL);
     }

@@ -1,5 +1,5 @@
 /* Primitives of host functions: the call by number, and the steps of one that calls blocks. */
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/host.h"
 #include "vm/prims/prim_support.h"
 

@@ -85,6 +85,7 @@ PRIM(prim_list_sort) {
 /* --- flattening --- */
 
 typedef struct {
+    const Memory *memory;
     Value *items;
     size_t count, capacity;
     bool failed;
@@ -92,7 +93,7 @@ typedef struct {
 
 static void push(Growing *g, Value v) {
     if (g->count == g->capacity) {
-        Value *items = mem_grown(g->items, &g->capacity, sizeof *items, 64);
+        Value *items = memory_grown(g->memory, g->items, &g->capacity, sizeof *items, 64);
         if (!items) {
             g->failed = true;
             return;
@@ -131,7 +132,7 @@ static Value list_of_growing(Process *p, Growing *g) {
 
 PRIM(prim_list_flatten) {
     (void)count;
-    Growing leaves = {0}, rests = {0};
+    Growing leaves = {.memory = p->vm->memory}, rests = leaves;
     flatten_into(&leaves, &rests, args[0]);
     Value list = V_HOLE;
     if (leaves.failed || rests.failed) {
@@ -140,8 +141,8 @@ PRIM(prim_list_flatten) {
         list = list_of_growing(p, &leaves);
     }
     charge_elements(p, leaves.count);
-    mem_free(leaves.items);
-    mem_free(rests.items);
+    memory_free(p->vm->memory, leaves.items);
+    memory_free(p->vm->memory, rests.items);
     return made(list, result);
 }
 

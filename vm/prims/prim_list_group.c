@@ -17,9 +17,9 @@ typedef struct {
     size_t mask;
 } GroupTable;
 
-static void groups_free(Groups *g) {
-    mem_free(g->group);
-    mem_free(g->first);
+static void groups_free(Process *p, Groups *g) {
+    memory_free(p->vm->memory, g->group);
+    memory_free(p->vm->memory, g->first);
 }
 
 static uint32_t group_of(BtVm *vm, GroupTable *t, Groups *g, const Value *keys, uint32_t index) {
@@ -38,17 +38,20 @@ static uint32_t group_of(BtVm *vm, GroupTable *t, Groups *g, const Value *keys, 
 
 /* False: a resource_error is pending. No collection. */
 static bool groups_number(Process *p, Groups *g, const Value *keys, size_t n) {
+    const Memory *memory = p->vm->memory;
     size_t size = 16;
     while (size < 2 * n) size *= 2;
-    GroupTable t = {mem_alloc(size * sizeof *t.hashes), mem_zalloc(size * sizeof *t.slots), size - 1};
-    *g = (Groups){mem_alloc((n + 1) * sizeof *g->group), mem_alloc((n + 1) * sizeof *g->first), 0};
+    GroupTable t = {memory_alloc(memory, size * sizeof *t.hashes),
+                    memory_zalloc(memory, size * sizeof *t.slots), size - 1};
+    *g = (Groups){memory_alloc(memory, (n + 1) * sizeof *g->group),
+                  memory_alloc(memory, (n + 1) * sizeof *g->first), 0};
     bool made = n < UINT32_MAX && t.hashes && t.slots && g->group && g->first;
     for (uint32_t i = 0; made && i < n; i++) g->group[i] = group_of(p->vm, &t, g, keys, i);
-    mem_free(t.hashes);
-    mem_free(t.slots);
+    memory_free(memory, t.hashes);
+    memory_free(memory, t.slots);
     charge_elements(p, 4 * n);
     if (made) return true;
-    groups_free(g);
+    groups_free(p, g);
     error_resource(p, "Not enough memory for a collection of this size");
     return false;
 }
@@ -66,7 +69,7 @@ PRIM(prim_list_unique) {
         for (uint32_t i = 0; i < g.count; i++) b.items[i] = b.items[g.first[i]]; /* the firsts are in order */
         values_sort(p, b.items, b.items + n, g.count);
         unique = list_from_array(p, b.items, g.count, V_EMPTY_LIST);
-        groups_free(&g);
+        groups_free(p, &g);
     }
     rooted_close(p, &b);
     return made(unique, result);
@@ -103,7 +106,7 @@ PRIM(prim_list_grouped_by) {
     Value dict = V_HOLE;
     if (groups_number(p, &g, b.items, n)) {
         dict = grouped(p, &b, &g, n);
-        groups_free(&g);
+        groups_free(p, &g);
     }
     rooted_close(p, &b);
     return made(dict, result);

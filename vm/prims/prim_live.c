@@ -1,7 +1,7 @@
 /* Primitives of live editing: classes and methods that are made, changed and removed while the program runs.
  * The compiler is reached through the VM's compile service; a VM without one answers that. */
 #include <stdio.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/class_internal.h"
 #include "vm/prims/prim_support.h"
 
@@ -42,12 +42,12 @@ PRIM(prim_live_define) {
     if (!value_is_string(args[1])) return error_type(p, args[0], selector, "Expected source text");
     if (!p->vm->compiler.compile) return no_compiler(p, class_name, selector);
     size_t length;
-    char *source = native_text(args[1], &length), reason[256] = "";
+    char *source = native_text(p, args[1], &length), reason[256] = "";
     if (!source) return error_resource(p, NULL);
     DiagList diags;
     diag_list_init(&diags);
     BcUnit *bc = p->vm->compiler.compile(p->vm, "classBuilder", source, length, &diags);
-    mem_free(source);
+    memory_free(p->vm->memory, source);
     if (!bc) return compile_failed(p, class_name, selector, &diags);
     diag_list_free(&diags);
     CodeUnit *unit = link_unit(p, bc, reason, sizeof reason);
@@ -105,13 +105,13 @@ PRIM(prim_live_compile) {
         return error_type(p, args[0], selector, "Expected the source text of a method");
     if (!p->vm->compiler.compile_method) return no_compiler(p, c->name, selector);
     size_t length;
-    char *source = native_text(args[1], &length), reason[256] = "";
+    char *source = native_text(p, args[1], &length), reason[256] = "";
     if (!source) return error_resource(p, NULL);
     DiagList diags;
     diag_list_init(&diags);
     BcUnit *bc = p->vm->compiler.compile_method(p->vm, symbol_text(p->vm, c->name, NULL), class_side, source,
                                                 length, &diags);
-    mem_free(source);
+    memory_free(p->vm->memory, source);
     if (!bc) return compile_failed(p, c->name, selector, &diags);
     diag_list_free(&diags);
     CodeUnit *unit = link_unit(p, bc, reason, sizeof reason);

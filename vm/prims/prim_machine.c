@@ -31,17 +31,18 @@ PRIM(prim_machine_set_env) {
     (void)p, (void)count;
     if (!value_is_bytes(args[1])) return PRIM_FAIL;
     size_t length;
-    char *name = native_text(args[1], &length),
-         *value = value_is_bytes(args[2]) ? native_text(args[2], &length) : NULL;
+    char *name = native_text(p, args[1], &length),
+         *value = value_is_bytes(args[2]) ? native_text(p, args[2], &length) : NULL;
     if (name) (void)(value ? setenv(name, value, 1) : unsetenv(name));
-    mem_free(name);
-    mem_free(value);
+    memory_free(p->vm->memory, name);
+    memory_free(p->vm->memory, value);
     return *result = V_TRUE, PRIM_OK;
 }
 
 /* ---- registered actors ---- */
 
 typedef struct {
+    const Memory *memory;
     Value *names;
     size_t count, capacity;
 } Names;
@@ -50,7 +51,7 @@ static void note_name(void *context, Value name, Value pid) {
     (void)pid;
     Names *n = context;
     if (n->count == n->capacity) {
-        Value *names = mem_grown(n->names, &n->capacity, sizeof *names, 32);
+        Value *names = memory_grown(n->memory, n->names, &n->capacity, sizeof *names, 32);
         if (!names) return;
         n->names = names;
     }
@@ -64,16 +65,16 @@ static bool is_library_name(BtVm *vm, Value name) {
 /* All registered names, the library's own included, the oldest first. */
 PRIM(prim_machine_names) {
     (void)args, (void)count;
-    Names n = {0};
+    Names n = {.memory = p->vm->memory};
     registry_each(p->vm, note_name, &n);
     PrimStatus status = list_of_immediates(p, n.names, n.count, result);
-    mem_free(n.names);
+    memory_free(p->vm->memory, n.names);
     return status;
 }
 
 PRIM(prim_machine_registered) {
     (void)args, (void)count;
-    Names names = {0};
+    Names names = {.memory = p->vm->memory};
     registry_each(p->vm, note_name, &names);
     bool room = heap_reserve(p, names.count * 5);
     Value list = V_EMPTY_LIST;
@@ -89,6 +90,6 @@ PRIM(prim_machine_registered) {
         object_words(cell)[2] = list;
         list = cell;
     }
-    mem_free(names.names);
+    memory_free(p->vm->memory, names.names);
     return *result = list, room ? PRIM_OK : PRIM_RAISE;
 }

@@ -35,7 +35,7 @@ static void found_use(const MethodUse *use, void *context) {
     Uses *u = context;
     if (!(u->kinds & 1u << use->kind) || !name_matches(use->kind, u->wanted, use->name) || u->failed) return;
     if (u->count == u->capacity) {
-        FoundUse *grown = mem_grown(u->items, &u->capacity, sizeof *grown, 16);
+        FoundUse *grown = memory_grown(u->vm->memory, u->items, &u->capacity, sizeof *grown, 16);
         if (!grown) {
             u->failed = true;
             return;
@@ -78,19 +78,19 @@ PRIM(prim_navigation_uses) {
     if (!value_is_bytes(args[1]) || !value_is_int(args[2]) || !p->vm->compiler.uses)
         return *result = V_EMPTY_LIST, PRIM_OK;
     size_t length, wanted_length;
-    char *source = native_text(args[1], &length);
-    char *wanted = value_is_bytes(args[3]) ? native_text(args[3], &wanted_length) : NULL;
+    char *source = native_text(p, args[1], &length);
+    char *wanted = value_is_bytes(args[3]) ? native_text(p, args[3], &wanted_length) : NULL;
     if (!source || (value_is_bytes(args[3]) && !wanted)) {
-        mem_free(source);
+        memory_free(p->vm->memory, source);
         return error_resource(p, NULL);
     }
     Uses u = {.vm = p->vm, .kinds = (uint32_t)value_to_int(args[2]), .wanted = wanted};
     if (may_use(source, length, wanted)) (void)p->vm->compiler.uses(source, length, found_use, &u);
     (void)process_charge(p, (uint32_t)(1 + length / 16));
     PrimStatus status = u.failed ? error_resource(p, NULL) : uses_list(p, &u, result);
-    mem_free(u.items);
-    mem_free(source);
-    mem_free(wanted);
+    memory_free(p->vm->memory, u.items);
+    memory_free(p->vm->memory, source);
+    memory_free(p->vm->memory, wanted);
     return status;
 }
 
@@ -106,7 +106,7 @@ typedef struct {
 static void found_method(Method *m, void *context) {
     Selectors *s = context;
     if (s->count == s->capacity) {
-        Value *grown = mem_grown(s->items, &s->capacity, sizeof *grown, 512);
+        Value *grown = memory_grown(s->vm->memory, s->items, &s->capacity, sizeof *grown, 512);
         if (!grown) {
             s->failed = true;
             return;
@@ -125,7 +125,7 @@ static void found_class(Class *c, void *context) {
 static PrimStatus selectors_list(Process *p, Selectors *s, Value *result) {
     PrimStatus status =
         s->failed ? error_resource(p, NULL) : list_of_immediates(p, s->items, s->count, result);
-    mem_free(s->items);
+    memory_free(p->vm->memory, s->items);
     return status;
 }
 

@@ -182,11 +182,11 @@ PRIM(prim_process_schedulers) {
 PRIM(prim_process_all) {
     (void)args, (void)count;
     size_t room = process_list(p->vm, NULL, 0) + 64;
-    Value *pids = mem_alloc(room * sizeof *pids);
+    Value *pids = memory_alloc(p->vm->memory, room * sizeof *pids);
     if (!pids) return error_resource(p, NULL);
     size_t found = process_list(p->vm, pids, room);
     PrimStatus status = list_of_immediates(p, pids, found < room ? found : room, result);
-    mem_free(pids);
+    memory_free(p->vm->memory, pids);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* Primitives of regular expressions. args[1]: handle on the compiled pattern, args[2]: the text. */
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/prims/prim_support.h"
 #include "vm/prims/text_pieces.h"
 #include "vm/regex.h"
@@ -10,9 +10,9 @@ typedef struct {
     Regex *regex;
 } RegexHandle;
 
-static void handle_drop(Counted *c) {
+static void handle_drop(const Memory *memory, Counted *c) {
     regex_free(((RegexHandle *)c)->regex);
-    mem_free(c);
+    memory_free(memory, c);
 }
 
 /* A handle, or the text of what is wrong with the pattern. */
@@ -22,11 +22,12 @@ PRIM(prim_regex_compile) {
     size_t length;
     const char *pattern = string_bytes(args[1], &length);
     char reason[256];
-    Regex *regex = regex_compile(pattern, length, (unsigned)value_to_int(args[2]), reason, sizeof reason);
+    Regex *regex =
+        regex_compile(p->vm->memory, pattern, length, (unsigned)value_to_int(args[2]), reason, sizeof reason);
     if (!regex) return string_from_cstring(p, reason, result);
-    RegexHandle *handle = mem_alloc(sizeof *handle);
+    RegexHandle *handle = memory_alloc(p->vm->memory, sizeof *handle);
     if (!handle || !heap_reserve(p, NATIVE_WORDS)) {
-        mem_free(handle);
+        memory_free(p->vm->memory, handle);
         regex_free(regex);
         return error_resource(p, NULL);
     }
@@ -74,14 +75,14 @@ static PrimStatus finish_pieces(Process *p, Value *args, RegexScan *scan, Pieces
     (void)process_charge(p, (uint32_t)(2 * pieces->count + scan->length / 64));
     regex_scan_close(scan);
     if (step == REGEX_END || pieces->failed) return pieces_to_list(p, args[2], pieces, result);
-    mem_free(pieces->items);
+    memory_free(p->vm->memory, pieces->items);
     return scan_failed(p, step);
 }
 
 PRIM(prim_regex_all) {
     (void)count;
     RegexScan scan;
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     if (!is_usable(args)) return PRIM_FAIL;
     if (!subject_open(p, args, &scan)) return PRIM_RAISE;
     RegexStep step = REGEX_END;
@@ -103,7 +104,7 @@ static void split_match(const RegexScan *m, Pieces *pieces, size_t from) {
 PRIM(prim_regex_split) {
     (void)count;
     RegexScan scan;
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     if (!is_usable(args)) return PRIM_FAIL;
     if (!subject_open(p, args, &scan)) return PRIM_RAISE;
     RegexStep step = REGEX_END;

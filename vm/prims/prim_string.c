@@ -78,7 +78,7 @@ PRIM(prim_string_cluster_from) {
 
 PRIM(prim_string_as_list) {
     (void)count;
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     size_t length = string_length(args[0]);
     for (size_t at = 0, next; at < length; at = next) {
         next = string_next_cluster(args[0], at);
@@ -170,7 +170,7 @@ PRIM(prim_string_index_of) {
  */
 
 static PrimStatus split(Process *p, Value *args, Value *result) {
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     Search s;
     search_of(args[0], args[1], &s);
     size_t from = 0;
@@ -195,14 +195,14 @@ PRIM(prim_string_split_on) {
     (void)count;
     if (!value_is_bytes(args[1])) return no_string(p, args[0], "splitOn:");
     if (string_length(args[1]) > 0) return split(p, args, result);
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     pieces_add(&pieces, 0, string_length(args[0]));
     return pieces_to_list(p, args[0], &pieces, result);
 }
 
 PRIM(prim_string_lines) {
     (void)count;
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     size_t length, from = 0;
     const char *bytes = string_bytes(args[0], &length);
     for (;;) {
@@ -219,7 +219,7 @@ static bool is_word_space(char c) { return c == ' ' || c == '\t' || c == '\r' ||
 
 PRIM(prim_string_words) {
     (void)count;
-    Pieces pieces = PIECES_INIT;
+    Pieces pieces = PIECES_IN(p);
     size_t length, at = 0;
     const char *bytes = string_bytes(args[0], &length);
     while (at < length) {

@@ -2,7 +2,7 @@
 #ifndef BT_PRIM_SUPPORT_H
 #define BT_PRIM_SUPPORT_H
 
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/list.h"
 #include "vm/registry.h"
@@ -30,7 +30,7 @@ static inline PrimStatus reference_to(Process *p, uint32_t class_id, Value targe
 /* A handle on native state whose first member is `c`: it is filled in here, with one reference, the handle's.
  * The caller has reserved NATIVE_WORDS; offheap_words is what the state weighs for the collector. */
 enum { NATIVE_WORDS = 3 };
-static inline Value native_new(Process *p, uint32_t class_id, Counted *c, void (*drop)(Counted *),
+static inline Value native_new(Process *p, uint32_t class_id, Counted *c, CountedDrop *drop,
                                size_t offheap_words) {
     c->drop = drop;
     atomic_init(&c->refs, 1);
@@ -39,17 +39,17 @@ static inline Value native_new(Process *p, uint32_t class_id, Counted *c, void (
     heap_link_offheap(p, object_words(v), offheap_words);
     return v;
 }
-/* The bytes in native memory, NUL terminated, for mem_free; NULL: no memory. */
-static inline char *native_text(Value v, size_t *length) {
+/* The bytes in native memory, NUL terminated, for memory_free; NULL: no memory. */
+static inline char *native_text(Process *p, Value v, size_t *length) {
     const char *bytes = string_bytes(v, length);
-    char *copy = mem_alloc(*length + 1);
+    char *copy = memory_alloc(p->vm->memory, *length + 1);
     if (!copy) return NULL;
     memcpy(copy, bytes, *length);
     copy[*length] = 0;
     return copy;
 }
 /* The native object behind a handle, which `drop` tells from those of other sorts; NULL for anything else. */
-static inline void *native_of(Value v, void (*drop)(Counted *)) {
+static inline void *native_of(Value v, CountedDrop *drop) {
     if (!value_is_kind(v, KIND_NATIVE)) return NULL;
     Counted *native = (Counted *)(uintptr_t)object_at(v, 2);
     return native->drop == drop ? native : NULL;

@@ -1,7 +1,7 @@
 /* Primitives of the clock, the console, the program and the machine. */
 #include <stdlib.h>
 #include <time.h>
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/io.h"
 #include "vm/limits.h"
 #include "vm/number.h"

@@ -1,7 +1,7 @@
 /* Timers: a counted state that the handle and the timer's process share. The process waits and runs the
  * block; who wins the change from active decides whether a one-shot was cancelled or has fired. And the
  * random numbers. */
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/hash.h"
 #include "vm/number.h"
 #include "vm/prims/prim_support.h"
@@ -16,13 +16,13 @@ typedef struct {
     Value owner;             /* of a one-shot: who made it, V_NIL otherwise */
 } TimerState;
 
-static void timer_drop(Counted *c) { mem_free(c); }
+static void timer_drop(const Memory *memory, Counted *c) { memory_free(memory, c); }
 
 static TimerState *timer_state(Value v) { return native_of(v, timer_drop); }
 
 static TimerState *make(Process *p, Value class, Value owner, Value *result) {
     if (!heap_reserve(p, NATIVE_WORDS)) return NULL;
-    TimerState *t = mem_zalloc(sizeof *t);
+    TimerState *t = memory_zalloc(p->vm->memory, sizeof *t);
     if (!t) return error_resource(p, NULL), NULL;
     atomic_init(&t->pid, V_NIL);
     t->owner = owner;

@@ -59,11 +59,11 @@ static PrimStatus list_of_events(Process *p, const TraceEvent *events, size_t n,
 PRIM(prim_tracing_events) {
     (void)args, (void)count;
     size_t room = tracing_capacity(p->vm, 0);
-    TraceEvent *events = mem_alloc(room * sizeof *events);
+    TraceEvent *events = memory_alloc(p->vm->memory, room * sizeof *events);
     if (!events) return error_resource(p, NULL);
     size_t n = tracing_copy(p->vm, events, room);
     PrimStatus status = list_of_events(p, events, n, result);
-    mem_free(events);
+    memory_free(p->vm->memory, events);
     return status;
 }
 

@@ -28,7 +28,7 @@ PRIM(prim_session_ids) {
     uint64_t *ids = workspace_sessions(p->vm, &n);
     for (uint32_t i = 0; ids && i < n; i++) ids[i] = value_from_int((int64_t)ids[i]);
     PrimStatus status = list_of_immediates(p, ids, ids ? n : 0, result);
-    mem_free(ids);
+    memory_free(p->vm->memory, ids);
     return status;
 }
 
@@ -38,7 +38,7 @@ PRIM(prim_names_all) {
     (void)count;
     uint32_t n;
     char *texts = names_list(p->vm, table_number(args[1]), &n), *at = texts;
-    Value *symbols = mem_alloc((n + 1) * sizeof *symbols);
+    Value *symbols = memory_alloc(p->vm->memory, (n + 1) * sizeof *symbols);
     uint32_t made = 0;
     for (; symbols && made < n; at += strlen(at) + 1) {
         symbols[made] = symbol_intern(p->vm, at, strlen(at));
@@ -46,8 +46,8 @@ PRIM(prim_names_all) {
     }
     bool whole = symbols && made == n && (!n || symbols[n - 1] != V_HOLE);
     PrimStatus status = whole ? list_of_immediates(p, symbols, n, result) : error_resource(p, NULL);
-    mem_free(symbols);
-    mem_free(texts);
+    memory_free(p->vm->memory, symbols);
+    memory_free(p->vm->memory, texts);
     return status;
 }
 
@@ -188,11 +188,11 @@ PRIM(prim_workspace_install) {
     if (!value_is_string(args[1]) || !value_is_string(args[2])) return PRIM_FAIL;
     if (!p->vm->compiler.compile) return load_failure(p, "this VM has no compiler", NULL, 0, "", result);
     size_t length, name_length;
-    char *source = native_text(args[1], &length), *name = native_text(args[2], &name_length);
+    char *source = native_text(p, args[1], &length), *name = native_text(p, args[2], &name_length);
     PrimStatus status =
         source && name ? install_text(p, name, source, length, result) : error_resource(p, NULL);
-    mem_free(source);
-    mem_free(name);
+    memory_free(p->vm->memory, source);
+    memory_free(p->vm->memory, name);
     return status;
 }
 
@@ -202,7 +202,7 @@ PRIM(prim_workspace_check) {
     (void)count;
     if (!value_is_string(args[1]) || !value_is_string(args[2])) return PRIM_FAIL;
     size_t length, name_length;
-    char *source = native_text(args[1], &length), *name = native_text(args[2], &name_length);
+    char *source = native_text(p, args[1], &length), *name = native_text(p, args[2], &name_length);
     DiagList diags;
     SourceFile file;
     diag_list_init(&diags);
@@ -215,8 +215,8 @@ PRIM(prim_workspace_check) {
     if (bc) bc_unit_free(bc);
     if (named_file) source_file_free(&file);
     diag_list_free(&diags);
-    mem_free(source);
-    mem_free(name);
+    memory_free(p->vm->memory, source);
+    memory_free(p->vm->memory, name);
     return status;
 }
 
@@ -231,7 +231,7 @@ typedef struct {
 
 static void found_add(Found *f, Value v) {
     if (f->count == f->capacity) {
-        Value *grown = mem_grown(f->items, &f->capacity, sizeof *grown, 256);
+        Value *grown = memory_grown(f->vm->memory, f->items, &f->capacity, sizeof *grown, 256);
         if (!grown) {
             f->failed = true;
             return;
@@ -253,10 +253,10 @@ static void found_class(Class *c, void *found) { found_add(found, value_from_cla
 
 PRIM(prim_workspace_classes) {
     (void)args, (void)count;
-    Found f = {0};
+    Found f = {.vm = p->vm};
     class_each(p->vm, found_class, &f);
     PrimStatus status = f.failed ? error_resource(p, NULL) : list_of_immediates(p, f.items, f.count, result);
-    mem_free(f.items);
+    memory_free(p->vm->memory, f.items);
     return status;
 }
 
@@ -273,6 +273,6 @@ PRIM(prim_workspace_actors) {
         object_words(reference)[1] = f.items[2 * i];
         *result = list_cons_reserved(p, reference, *result);
     }
-    mem_free(f.items);
+    memory_free(p->vm->memory, f.items);
     return reserved ? PRIM_OK : f.failed ? error_resource(p, NULL) : PRIM_RAISE;
 }

@@ -1,13 +1,14 @@
 #include "vm/prims/text_pieces.h"
-#include "vm/alloc.h"
+#include "vm/bytecode/memory.h"
 #include "vm/error.h"
 #include "vm/list.h"
 #include "vm/string.h"
 
 void pieces_add(Pieces *pieces, size_t from, size_t length) {
     if (pieces->count == pieces->capacity) {
-        struct Piece *items =
-            pieces->failed ? NULL : mem_grown(pieces->items, &pieces->capacity, sizeof *items, 32);
+        struct Piece *items = pieces->failed ? NULL
+                                             : memory_grown(pieces->memory, pieces->items, &pieces->capacity,
+                                                            sizeof *items, 32);
         if (!items) {
             pieces->failed = true;
             return;
@@ -43,8 +44,8 @@ PrimStatus pieces_to_list(Process *p, Value source, Pieces *pieces, Value *out) 
     for (size_t i = pieces->count; ok && i > 0; i--) ok = prepend_piece(p, roots, &pieces->items[i - 1]);
     roots_pop(p, &span);
     bool failed = pieces->failed;
-    mem_free(pieces->items);
-    *pieces = PIECES_INIT;
+    memory_free(pieces->memory, pieces->items);
+    *pieces = PIECES_IN(p);
     *out = roots[LIST];
     if (failed) return error_resource(p, "There is no memory for the pieces of a string.");
     return ok ? PRIM_OK : PRIM_RAISE;

@@ -3,16 +3,17 @@
 #ifndef BT_TEXT_PIECES_H
 #define BT_TEXT_PIECES_H
 
-#include "vm/process.h"
+#include "vm/vm.h"
 
 typedef struct {
+    const Memory *memory;
     struct Piece {
         size_t from, length;
     } * items;
     size_t count, capacity;
     bool failed;
 } Pieces;
-#define PIECES_INIT ((Pieces){NULL, 0, 0, false})
+#define PIECES_IN(p) ((Pieces){.memory = (p)->vm->memory})
 
 void pieces_add(Pieces *pieces, size_t from, size_t length);
 /* A List of the pieces of `source`; frees them in every case. MAY_GC. */
