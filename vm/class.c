@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include "vm/class_internal.h"
 #include "vm/bytecode/memory.h"
+#include "vm/leaf.h"
 #include "vm/string.h"
 #include "vm/text.h"
 
@@ -297,7 +298,7 @@ void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,
     if (atomic_load_explicit(&site->word2, memory_order_relaxed)) return; /* full: no lock for nothing */
     pthread_rwlock_rdlock(&vm->classes->lock);
     if (m && class_lookup_locked(vm, dispatch_class, site->name) == m && plain(vm, site, dispatch_class, m)) {
-        uint64_t word = (uint64_t)dispatch_class << 32 | m->index;
+        uint64_t word = (uint64_t)dispatch_class << 32 | site_target(m);
         if (!atomic_load_explicit(&site->word, memory_order_relaxed))
             atomic_store_explicit(&site->word, word, memory_order_release);
         else if (!atomic_load_explicit(&site->word2, memory_order_relaxed))

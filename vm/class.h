@@ -51,6 +51,7 @@ struct Class {
     uint8_t kind;                 /* BcClassKind, resolved up the chain */
     bool removed, has_subclasses; /* has_subclasses: has or had */
     uint32_t field_count;         /* all slots, inherited first */
+    uint64_t value_header;        /* of the instances of a value class that may have any, else 0 */
     Value *field_names;           /* symbols; slot i of an instance is word i + 1 */
     const BcField **field_info;   /* parallel; unit memory */
     Class **field_owner;          /* parallel: class that declares it */

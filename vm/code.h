@@ -16,9 +16,9 @@ typedef struct Method Method;
 typedef struct Process Process;
 
 /* One inline cache. word = key << 32 | what it found, 0 = empty; release store, acquire load; zeroed by
- * installs. Sends: dispatch class (also in word2) or SUPER_KEY, and the method's index. State and
- * class-variable sites: the layout's id, and slot + 1. The keys of these are disjoint: a check does not keep
- * instructions of different kinds from naming one site. */
+ * installs. Sends: dispatch class (also in word2) and site_target, or SUPER_KEY and the method's index. State
+ * and class-variable sites: the layout's id, and slot + 1. The keys of these are disjoint: a check does not
+ * keep instructions of different kinds from naming one site. */
 typedef struct {
     Value name; /* selector, field, class variable or class name symbol */
     uint8_t argc, flags;

@@ -234,6 +234,8 @@ static bool set_fields(BtVm *vm, Class *c) {
     c->field_names = names;
     c->field_info = info;
     c->field_owner = owners;
+    bool makes_values = c->kind == BC_KIND_VALUE && !(c->flags & CLASS_ABSTRACT);
+    c->value_header = makes_values ? header_make(c->id, KIND_INSTANCE, 0, 1 + (size_t)count) : 0;
     if (!same_names(c->state_layout, names, count)) c->state_layout = slot_layout_new(vm, names, count);
     return c->state_layout != NULL && literal_slots_set(vm, c);
 }

@@ -119,20 +119,16 @@ static NOINLINE Step prim_missing(Process *p) {
     (p->state_layout && (uint32_t)((word) >> 32) == p->state_layout->id &&                                   \
      (FN->kind != FN_BLOCK || object_at(R[0], CLOSURE_HOME_PID) == p->pid))
 
-/* Sets m to the cached method of the site, or does `miss`. acquire: pairs with the fill; the method was
- * complete then. */
+/* Sets `target` (site_target) to what the site has for the class, or does `miss`. acquire: pairs with the
+ * fill; the method was complete then. */
 #define SITE_HIT(site, dispatch_class, miss)                                                                 \
-    const Method *m;                                                                                         \
     uint64_t word_ = atomic_load_explicit(&(site)->word, memory_order_acquire);                              \
-    if (LIKELY((uint32_t)(word_ >> 32) == (dispatch_class))) {                                               \
-        m = &methods[(uint32_t)word_];                                                                       \
-    } else {                                                                                                 \
+    if (UNLIKELY((uint32_t)(word_ >> 32) != (dispatch_class))) {                                             \
         word_ = atomic_load_explicit(&(site)->word2, memory_order_acquire);                                  \
-        if ((uint32_t)(word_ >> 32) == (dispatch_class))                                                     \
-            m = &methods[(uint32_t)word_];                                                                   \
-        else                                                                                                 \
-            miss;                                                                                            \
-    }
+        if ((uint32_t)(word_ >> 32) != (dispatch_class)) miss;                                               \
+    }                                                                                                        \
+    uint32_t target = (uint32_t)word_
+#define TARGET_FN(target) (((const Method *)(const void *)((const char *)methods + (target)))->fn)
 
 /* Eight words a step, the first without asking: the last may lie behind the frame, where a segment has as
  * many to spare. */
@@ -176,37 +172,41 @@ static NOINLINE Step prim_missing(Process *p) {
 
 /* What needs no activation is done here, and `answer` says what then happens to v_; else control goes on
  * behind. */
-#define LEAF_METHOD(fn_, window, argc, mode, answer)                                                         \
-    if (fn_->leaf) {                                                                                         \
-        if (fn_->leaf == LEAF_PRIM) {                                                                        \
-            LEAF_PRIM(fn_, window, argc, mode);                                                              \
+#define LEAF_METHOD(target, window, argc, mode, answer)                                                      \
+    if ((int32_t)(target) < 0) {                                                                             \
+        if (LIKELY((target)&SITE_FIELD)) {                                                                   \
+            unsigned slot_ = (target)&SITE_PLACE;                                                            \
+            if (UNLIKELY(!instance_has_slot((window)[0], slot_))) STEP(send_slow(p));                        \
+            Value v_ = object_at((window)[0], slot_);                                                        \
             answer;                                                                                          \
         }                                                                                                    \
-        if (fn_->leaf == LEAF_FIELD) {                                                                       \
-            if (LIKELY(instance_has_slot((window)[0], fn_->leaf_slot))) {                                    \
-                Value v_ = object_at((window)[0], fn_->leaf_slot);                                           \
-                answer;                                                                                      \
+        (target) &= SITE_PLACE;                                                                              \
+        const Function *leaf_ = TARGET_FN(target);                                                           \
+        if (leaf_->prim) {                                                                                   \
+            if (leaf_->leaf != LEAF_PRIM) {                                                                  \
+                Value v_ = leaf_make(p, leaf_, window, argc);                                                \
+                if (LIKELY(v_ != V_HOLE)) {                                                                  \
+                    answer;                                                                                  \
+                }                                                                                            \
             }                                                                                                \
-        } else {                                                                                             \
-            Value v_ = fn_->leaf == LEAF_CONSTANT ? fn_->leaf_value : leaf_with(p, fn_, window);             \
-            if (LIKELY(v_ != V_HOLE)) {                                                                      \
-                answer;                                                                                      \
-            }                                                                                                \
+            LEAF_PRIM(leaf_, window, argc, mode);                                                            \
+            answer;                                                                                          \
+        }                                                                                                    \
+        Value v_ = leaf_->leaf == LEAF_CONSTANT ? leaf_->leaf_value : leaf_with(p, leaf_, window);           \
+        if (LIKELY(v_ != V_HOLE)) {                                                                          \
+            answer;                                                                                          \
         }                                                                                                    \
     }
 #define ENTER_METHOD(window, argc, mode)                                                                     \
-    do {                                                                                                     \
-        const Function *fn_ = m->fn;                                                                         \
-        LEAF_METHOD(fn_, window, argc, mode, R[A] = v_; NEXT);                                               \
-        PUSH_FRAME(fn_, window, argc);                                                                       \
-    } while (0)
+    LEAF_METHOD(target, window, argc, mode, R[A] = v_; NEXT);                                                \
+    PUSH_FRAME(TARGET_FN(target), window, argc)
 
 /* The frame becomes the callee's. What the short way does not see to (code of an evaluation, no ring yet, no
  * room, a frame that must stay) goes by enter(). */
 #define TAIL_METHOD(window, argc)                                                                            \
     do {                                                                                                     \
-        const Function *callee_ = m->fn;                                                                     \
-        LEAF_METHOD(callee_, window, argc, SEND_TAIL, LEAVE(v_));                                            \
+        LEAF_METHOD(target, window, argc, SEND_TAIL, LEAVE(v_));                                             \
+        const Function *callee_ = TARGET_FN(target);                                                         \
         Frame *f_ = FRAME;                                                                                   \
         Value *end_ = R + callee_->register_count;                                                           \
         if (UNLIKELY(f_->serial || (f_->flags & FRAME_CARRIERS) || (f_->fn->flags & FN_TRANSIENT) ||         \

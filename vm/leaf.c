@@ -1,5 +1,8 @@
 /* Recognising methods that need no activation, and the copy with another field. See leaf.h. */
 #include "vm/leaf.h"
+#include "vm/class_internal.h"
+
+_Static_assert(MAX_METHODS * sizeof(Method) < SITE_PLACE, "a method's place fits into a site's word");
 
 /* The Value that the instruction loads, if it can never be another one. */
 static bool constant_of(const Function *fn, Instr i, Value *out) {
@@ -38,7 +41,9 @@ void leaf_recognise(Function *fn) {
     const Instr *code = fn->code, *end = code + fn->bc->code_count;
     unsigned slot;
     if (fn->prim) {
-        fn->leaf = LEAF_PRIM;
+        fn->leaf = fn->prim == prim_object_new        ? LEAF_NEW
+                   : fn->prim == prim_value_construct ? LEAF_CONSTRUCT
+                                                      : LEAF_PRIM;
         return;
     }
     if (end - code < 2 || end - code > 4 || fn->kind == FN_BLOCK || fn->kind == FN_SCRIPT ||
@@ -53,6 +58,17 @@ void leaf_recognise(Function *fn) {
     }
 }
 
+/* Objects are mostly small: four words a step, the last step ends with the object. */
+static inline void copy_words(uint64_t *to, const uint64_t *from, size_t count) {
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) memcpy(to + i, from + i, 4 * sizeof *to);
+    if (i == count) return;
+    if (count >= 4)
+        memcpy(to + count - 4, from + count - 4, 4 * sizeof *to);
+    else
+        for (; i < count; i++) to[i] = from[i];
+}
+
 Value leaf_with(Process *p, const Function *fn, const Value *args) {
     Value self = args[0];
     if (!instance_has_slot(self, fn->leaf_slot)) return V_HOLE;
@@ -60,10 +76,21 @@ Value leaf_with(Process *p, const Function *fn, const Value *args) {
     if (!heap_has_room(p, words)) return V_HOLE;
     const uint64_t *from = object_words(self);
     uint64_t *made = heap_alloc(p, words);
-    made[0] = header_make(header_class(from[0]), KIND_INSTANCE, 0, words);
-    size_t i = 1;
-    for (; i + 2 <= words; i += 2) memcpy(made + i, from + i, 2 * sizeof *made);
-    if (i < words) made[i] = from[i];
+    copy_words(made, from, words);
+    made[0] &= ~(UINT64_C(0x1f) << 29); /* no flags */
     made[fn->leaf_slot] = args[1];
+    return value_from_object(made);
+}
+
+Value leaf_make(Process *p, const Function *fn, const Value *args, unsigned argc) {
+    const Class *c = value_is_class(args[0]) ? class_at(p->vm->classes, special_payload(args[0])) : NULL;
+    if (!c || !c->value_header) return V_HOLE;
+    uint64_t header = c->value_header;
+    size_t words = header_size(header);
+    const Value *slots = fn->leaf == LEAF_NEW ? c->literal_slots : words == argc + 1 ? args + 1 : NULL;
+    if (!slots || !heap_has_room(p, words)) return V_HOLE;
+    uint64_t *made = heap_alloc(p, words);
+    made[0] = header;
+    copy_words(made + 1, slots, words - 1);
     return value_from_object(made);
 }

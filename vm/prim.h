@@ -37,6 +37,10 @@ extern const unsigned PRIM_COUNT;
 /* Index in PRIM_TABLE or -1. */
 int prim_find(const char *name, size_t length);
 
+/* Known by name to leaf.c, which does in place what they do in the common case. */
+PrimStatus prim_object_new(Process *p, Value *args, unsigned argc, Value *result);
+PrimStatus prim_value_construct(Process *p, Value *args, unsigned argc, Value *result);
+
 /* Fills process->send: receiver, selector, arguments (copied, at most PRIM_SEND_MAX). Answers PRIM_SEND. */
 #define PRIM_SEND_MAX 16
 PrimStatus prim_send(Process *p, Value receiver, Value selector, const Value *args, unsigned argc);

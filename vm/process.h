@@ -132,8 +132,11 @@ struct Process {
 _Static_assert(sizeof(Process) <= 768, "the size of a control block");
 
 static inline uint32_t dispatch_class_of(Value v) {
-    bool has_class = value_is_ptr(v) && object_kind(v) != KIND_STRING && object_kind(v) != KIND_STRING_REF;
-    if (__builtin_expect(has_class, 1)) return object_class(v);
+    if (__builtin_expect(value_is_ptr(v), 1)) {
+        uint32_t class_id = object_class(v);
+        if (__builtin_expect(class_id != CLASS_ID_String, 1)) return class_id; /* else String or Binary */
+        return dispatch_class_slow(v);
+    }
     if (value_is_int(v)) return CLASS_ID_Integer;
     return dispatch_class_slow(v);
 }
