@@ -56,7 +56,10 @@ static void bind_send(Emit *e, const IrStmt *s) {
     /* the instruction itself puts self into the window */
     bool me = s->op == IR_SENDSELF && s->operands[0].kind == ATOM_SELF && e->fn->kind != FN_BLOCK &&
               e->fn->kind != FN_SCRIPT;
-    uint32_t base = window_fill(e, s, me);
+    uint32_t from =
+        atom_reg(e, s->operands[0]); /* a receiver in a register likewise, if nothing else is there */
+    bool of = s->op == IR_SEND && !tail && argc == 0 && from <= UINT8_MAX;
+    uint32_t base = window_fill(e, s, me || of);
     uint32_t site =
         code_site(e, s->imm, argc, s->flags & (SITE_LITERAL_CLASS | SITE_OWN_CLASS), BC_NO_CAPTURE);
     if (tail) {
@@ -65,6 +68,8 @@ static void bind_send(Emit *e, const IrStmt *s) {
     } else if (s->op == IR_CAST) {
         code_abc(e, OP_CAST, argc, 0, base, site);
         if (temp_is_needed(e, s->temp)) code_imm(e, OP_LOADNIL, 0, temp_place(e, s->temp), 0);
+    } else if (of && from != base) {
+        code_abc(e, OP_SENDOF, from, temp_place(e, s->temp), base, site);
     } else {
         code_abc(e, me ? OP_SENDME : OPCODES[s->op], argc, temp_place(e, s->temp), base, site);
     }

@@ -382,7 +382,8 @@ NOINLINE Step send_slow(Process *p) {
     case OP_TAILME: mode = SEND_OWN | SEND_TAIL | self_mode(f); break;
     default: break;
     }
-    return dispatch(p, site, site->name, f->regs + instr_b(i), instr_f(i), mode);
+    unsigned argc = instr_op(i) == OP_SENDOF ? 0 : instr_f(i);
+    return dispatch(p, site, site->name, f->regs + instr_b(i), argc, mode);
 }
 
 NOINLINE Step send_super(Process *p) {

@@ -58,15 +58,17 @@ void leaf_recognise(Function *fn) {
     }
 }
 
-/* Objects are mostly small: four words a step, the last step ends with the object. */
+/* At least one word. Four words a step; the last step ends with the object, and may repeat some. */
 static inline void copy_words(uint64_t *to, const uint64_t *from, size_t count) {
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) memcpy(to + i, from + i, 4 * sizeof *to);
-    if (i == count) return;
-    if (count >= 4)
-        memcpy(to + count - 4, from + count - 4, 4 * sizeof *to);
-    else
-        for (; i < count; i++) to[i] = from[i];
+    if (count < 4) {
+        to[0] = from[0];
+        if (count > 1) to[1] = from[1];
+        if (count > 2) to[2] = from[2];
+        return;
+    }
+    const uint64_t *last = from + count - 4;
+    for (uint64_t *at = to; from < last; at += 4, from += 4) memcpy(at, from, 4 * sizeof *at);
+    memcpy(to + count - 4, last, 4 * sizeof *to);
 }
 
 Value leaf_with(Process *p, const Function *fn, const Value *args) {
@@ -91,6 +93,6 @@ Value leaf_make(Process *p, const Function *fn, const Value *args, unsigned argc
     if (!slots || !heap_has_room(p, words)) return V_HOLE;
     uint64_t *made = heap_alloc(p, words);
     made[0] = header;
-    copy_words(made + 1, slots, words - 1);
+    if (words > 1) copy_words(made + 1, slots, words - 1);
     return value_from_object(made);
 }

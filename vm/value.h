@@ -102,6 +102,7 @@ static inline bool flonum_encode(double d, Value *out) {
     memcpy(&scaled, &bits, sizeof scaled);
     return flonum_from_scaled(scaled, out);
 }
+static inline Value flonum_negated(Value v) { return v ^ 8; } /* the sign bit, turned */
 static inline bool both_flonums(Value x, Value y) {
     return (((x - TAG_FLOAT) | (y - TAG_FLOAT)) & TAG_MASK) == 0;
 }

@@ -30,7 +30,8 @@ static void test_formats(void) {
         size_t n = strlen(format);
         bool fits = n == 3 || n == 4;
         for (size_t i = 0; i < n; i++) fits = fits && strchr("-rdwnKSFiIJjx", format[i]) != NULL;
-        fits = fits && (format[0] == '-' || format[0] == 'n') && *opcode_name((Opcode)op) != 0;
+        fits = fits && (format[0] == '-' || format[0] == 'n' || format[0] == 'r') &&
+               *opcode_name((Opcode)op) != 0;
         for (const char *e = opcode_effects((Opcode)op); *e; e++) fits = fits && strchr("GYRT", *e) != NULL;
         check(fits, opcode_name((Opcode)op));
     }
@@ -136,6 +137,8 @@ static void test_windows(void) {
     CODE(false, "an argument beyond the registers", instr_abc(OP_SEND, 1, 2, REGISTERS - 1, 0), RET);
     CODE(false, "another number of arguments", instr_abc(OP_SEND, 2, 2, 7, 0), RET);
     CODE(false, "a site that is not there", instr_abc(OP_SEND, 1, 2, 7, 1), RET);
+    CODE(false, "a receiver beyond the registers", instr_abc(OP_SENDOF, REGISTERS, 2, 7, 0), RET);
+    CODE(false, "a receiver alone for a site with an argument", instr_abc(OP_SENDOF, 1, 2, 7, 0), RET);
     CODE(true, "a list needs no header", instr_abc(OP_LIST, 0, 2, 0, 2), RET);
     CODE(false, "a list beyond the registers", instr_abc(OP_LIST, 0, 2, 10, REGISTERS), RET);
     CODE(false, "a dictionary takes pairs", instr_abc(OP_DICT, 0, 2, 10, 6), RET);

@@ -24,7 +24,7 @@ typedef enum {
 } Opcode;
 
 #define FRAME_WORDS 4 /* header words of an activation, below its register 0 */
-#define BC_FORMAT_VERSION 4u
+#define BC_FORMAT_VERSION 5u
 #define BC_CLASS_VAR_ABI 1u
 #define BC_MAX_REGISTERS 65000u
 #define BC_NO_CAPTURE 0xffffu

@@ -72,9 +72,11 @@ static void find_rows(Check *c) {
 }
 
 static bool is_send(Opcode op) {
-    return op == OP_SEND || op == OP_SENDSELF || op == OP_SENDME || op == OP_SENDSUPER || op == OP_TAILSEND ||
-           op == OP_TAILSELF || op == OP_TAILME || op == OP_CALLBLOCK || op == OP_CAST;
+    return op == OP_SEND || op == OP_SENDOF || op == OP_SENDSELF || op == OP_SENDME || op == OP_SENDSUPER ||
+           op == OP_TAILSEND || op == OP_TAILSELF || op == OP_TAILME || op == OP_CALLBLOCK || op == OP_CAST;
 }
+
+static unsigned send_argc(Instr i) { return instr_op(i) == OP_SENDOF ? 0 : instr_f(i); }
 
 /* Instructions that use more registers than one behind an operand. */
 static unsigned registers_used(Opcode op, char kind, Instr i) {
@@ -82,7 +84,7 @@ static unsigned registers_used(Opcode op, char kind, Instr i) {
         if (op == OP_PENDING || op == OP_NOPENDING || op == OP_RESUME || op == OP_JPENDERR) return 4;
         return 1;
     }
-    if (is_send(op)) return instr_f(i) + 1;
+    if (is_send(op)) return send_argc(i) + 1;
     return op == OP_DICT ? 2 * instr_c(i) : instr_c(i);
 }
 
@@ -137,12 +139,12 @@ static void check_instr(Check *c) {
     const char *format = opcode_format(op);
     int64_t values[4];
     instr_operands(i, format, values);
-    for (size_t n = 1; format[n]; n++) check_operand(c, i, format[n], values[n]);
+    for (size_t n = 0; format[n]; n++) check_operand(c, i, format[n], values[n]);
     if (op == OP_FORSTEP || op == OP_FORPREP) check_register(c, instr_a(i), 3);
     if ((op == OP_SENDME || op == OP_TAILME) && c->fn->kind == FN_BLOCK)
         refuse(c, "a block's register 0 is not self");
     if (is_send(op)) {
-        if (instr_c(i) < c->fn->site_count && c->fn->sites[instr_c(i)].argc != instr_f(i))
+        if (instr_c(i) < c->fn->site_count && c->fn->sites[instr_c(i)].argc != send_argc(i))
             refuse(c, "argument count differs from the site's");
     }
     if (op == OP_GETCAP && (c->fn->kind != FN_BLOCK || instr_b(i) >= c->fn->capture_count))

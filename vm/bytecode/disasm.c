@@ -76,7 +76,10 @@ static void put_instr(Out *o, const BcUnit *u, const BcFunction *f, uint32_t pc)
     int64_t values[4];
     instr_operands(i, format, values);
     for (size_t n = 1; format[n]; n++) put_operand(o, u, f, pc, format[n], values[n]);
-    if (format[0] != '-') put(o, " /%" PRId64, values[0]);
+    if (format[0] == 'r')
+        put_operand(o, u, f, pc, 'r', values[0]);
+    else if (format[0] != '-')
+        put(o, " /%" PRId64, values[0]);
     put(o, "\n");
 }
 
