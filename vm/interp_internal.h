@@ -141,11 +141,17 @@ static inline int64_t carriers_base(const Process *p, Value closure) {
 static inline bool carriers_at_home(const Process *p, Value closure) {
     return object_at(closure, CLOSURE_CARRIERS) == V_NIL || carriers_base(p, closure) >= 0;
 }
+/* The frame has opened it. Then the record has its slot: carriers_open makes room, and region.c lets no
+ * record in that has less. */
+static inline bool carrier_is_own(const Frame *frame, unsigned index) { return index < frame->carriers; }
+static inline size_t carrier_own(const Process *p, const Frame *frame, unsigned index) {
+    return p->carrier_top - frame->carriers + index;
+}
 /* Slot of carrier `index` of the running activation in p->carriers, or -1: then raise_stateful is due. A
  * block that reaches out was let in because its home lives here (carriers_at_home), so it need not be asked
  * again; register 0 of a block is its closure, the check of bytecode sees to it. */
 static inline int64_t carrier_slot(const Process *p, const Frame *frame, unsigned index) {
-    size_t slot = (size_t)p->carrier_top - frame->carriers + index;
+    size_t slot = carrier_own(p, frame, index);
     if (!(frame->flags & FRAME_CARRIERS)) {
         if (frame->fn->kind != FN_BLOCK) return -1;
         Value base = object_at(frame->regs[0], CLOSURE_CARRIERS);
