@@ -200,6 +200,10 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
     const BcFunction *bc = fn->bc;
     if (!bc->line_count || !fn->unit->bc->source.length || pc < fn->code) return 0;
     uint32_t at = (uint32_t)(pc - fn->code), low = 0, high = bc->line_count;
+    /* relaxed: the word alone carries all there is to know. Traces are taken where traces were taken before
+     */
+    uint64_t memo = atomic_load_explicit(&fn->line_memo, memory_order_relaxed);
+    if (memo >> 32 == (uint64_t)at + 1) return (uint32_t)memo;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (bc->lines[middle].pc <= at)
@@ -208,7 +212,11 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
             high = middle;
     }
     const LineTable *table = lines_of(fn->unit);
-    return table ? line_index(table->starts, table->count, bc->lines[low].offset) + 1 : 0;
+    if (!table) return 0;
+    uint32_t line = line_index(table->starts, table->count, bc->lines[low].offset) + 1;
+    _Atomic uint64_t *memo_home = (_Atomic uint64_t *)(uintptr_t)&fn->line_memo;
+    atomic_store_explicit(memo_home, ((uint64_t)at + 1) << 32 | line, memory_order_relaxed);
+    return line;
 }
 
 /* ---- the unit ---- */

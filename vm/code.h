@@ -43,9 +43,10 @@ typedef struct Function {
     uint16_t leaf_slot; /* word of the field that it reads or writes */
     Value leaf_value;   /* what it always answers */
     CodeUnit *unit;
-    const BcFunction *bc; /* regions, lines, captures, spans */
-    Value name;           /* selector symbol */
-    Value class_name;     /* symbol or nil */
+    const BcFunction *bc;       /* regions, lines, captures, spans */
+    Value name;                 /* selector symbol */
+    Value class_name;           /* symbol or nil */
+    _Atomic uint64_t line_memo; /* the newest answer of function_line: instruction + 1, line */
 } Function;
 
 static inline const Function *closure_function(Value closure) {
