@@ -142,6 +142,7 @@ typedef struct {
     Label *labels;
     Branch *branches;
     Stub *stubs;
+    uint32_t label_pc; /* where a label has last been bound, or a region begun */
     uint32_t code_count, code_capacity, line_count, line_capacity, site_count, site_capacity;
     uint32_t region_count, region_capacity, patch_count, patch_capacity, stub_count, stub_capacity;
     uint32_t label_count, label_capacity, branch_count, branch_capacity;

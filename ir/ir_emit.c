@@ -77,8 +77,24 @@ void operand_done(Emit *e, IrAtom atom, uint32_t reg) {
 
 /* ---- leaving ---- */
 
+/* What the instruction before has moved or added is answered by that instruction. The RETURN stays behind an
+ * addition, which may have to be a message, and where something jumps to it. */
+static bool returned_before(Emit *e, uint32_t reg) {
+    if (!e->reachable || e->failed || e->ensures || !e->code_count) return false;
+    Instr *last = &e->code[e->code_count - 1], i = *last;
+    if (instr_a(i) != reg) return false;
+    switch (instr_op(i)) {
+    case OP_MOVE:
+        if (e->label_pc == e->code_count) return false;
+        return *last = instr_abc(OP_RETURN, 0, instr_b(i), 0, 0), true;
+    case OP_ADD: *last = instr_abc(OP_ADDRET, 0, reg, instr_b(i), instr_c(i)); return false;
+    case OP_ADDI: *last = instr_abc(OP_ADDIRET, 0, reg, instr_b(i), instr_c(i)); return false;
+    default: return false;
+    }
+}
+
 void code_return(Emit *e, uint32_t reg) {
-    code_abc(e, e->ensures ? OP_UNWINDRETURN : OP_RETURN, 0, reg, 0, 0);
+    if (!returned_before(e, reg)) code_abc(e, e->ensures ? OP_UNWINDRETURN : OP_RETURN, 0, reg, 0, 0);
     e->reachable = false;
 }
 
@@ -229,7 +245,7 @@ static void *copy_array(Emit *e, const void *from, uint32_t count, size_t item) 
 
 static void begin_code(Emit *e) {
     e->code_count = e->line_count = e->site_count = e->region_count = e->patch_count = e->stub_count = 0;
-    e->label_count = e->branch_count = e->saved_count = 0;
+    e->label_count = e->branch_count = e->saved_count = e->label_pc = 0;
     e->reachable = true;
     e->too_far = false;
     e->ensures = e->regions = e->chain = 0;

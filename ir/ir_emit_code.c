@@ -113,7 +113,7 @@ void label_bind(Emit *e, uint32_t label) {
     if (e->failed) return;
     Label *l = &e->labels[label];
     l->bound = true;
-    l->pc = e->code_count;
+    l->pc = e->label_pc = e->code_count;
     if (l->patches || l->expected) e->reachable = true;
     for (uint32_t p = l->patches; p; p = e->patches[p - 1].next)
         patch(e, e->patches[p - 1].pc, e->patches[p - 1].middle, l->pc);

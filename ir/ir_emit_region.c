@@ -57,7 +57,7 @@ static Region region_open(Emit *e, const IrStmt *s) {
     Region r = {.body = s->frames[0], .snapshot = e->rows + 3 * e->row_depth++};
     code_imm(e, OP_SNAPSHOT, 0, r.snapshot, 0);
     shadows_open(e, &r);
-    r.start = e->code_count;
+    r.start = e->label_pc = e->code_count;
     r.stubs = e->stub_count;
     e->regions++;
     return r;

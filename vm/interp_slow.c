@@ -43,7 +43,9 @@ WellKnownSymbol operator_selector(Opcode op) {
     if (is_order_jump(op)) return relations[order_relation(op)];
     switch (op) {
     case OP_ADD:
-    case OP_ADDI: return SYM_plus;
+    case OP_ADDI:
+    case OP_ADDRET:
+    case OP_ADDIRET: return SYM_plus;
     case OP_SUB:
     case OP_SUBI: return SYM_minus;
     case OP_MUL: return SYM_times;
@@ -69,7 +71,9 @@ static bool small_arith(Opcode op, Value a, Value b, Value *out) {
     if ((a & b & 1) || !small_to_double(a, &x) || !small_to_double(b, &y)) return false;
     switch (op) {
     case OP_ADD:
-    case OP_ADDI: return number_free_double(x + y, out);
+    case OP_ADDI:
+    case OP_ADDRET:
+    case OP_ADDIRET: return number_free_double(x + y, out);
     case OP_SUB:
     case OP_SUBI: return number_free_double(x - y, out);
     case OP_MUL: return number_free_double(x * y, out);
@@ -101,7 +105,9 @@ NOINLINE PrimStatus slow_arith(Process *p, Instr i, Value a, Value b, Value *out
     if (!number_is(a)) return PRIM_SEND;
     switch (op) {
     case OP_ADD:
-    case OP_ADDI: return number_add(p, a, b, out);
+    case OP_ADDI:
+    case OP_ADDRET:
+    case OP_ADDIRET: return number_add(p, a, b, out);
     case OP_SUB:
     case OP_SUBI: return number_sub(p, a, b, out);
     case OP_MUL: return number_mul(p, a, b, out);

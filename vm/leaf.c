@@ -21,9 +21,7 @@ static bool is_copy(Instr i, unsigned to, unsigned from) {
     return instr_op(i) == OP_MOVE && instr_a(i) == to && instr_b(i) == from;
 }
 
-/* RETURN of the register, or of a copy of it. */
 static bool answers(const Instr *at, const Instr *end, unsigned reg) {
-    if (end - at == 2 && is_copy(at[0], instr_a(at[1]), reg)) reg = instr_a(at[0]), at++;
     return end - at == 1 && instr_op(at[0]) == OP_RETURN && instr_a(at[0]) == reg;
 }
 

@@ -20,8 +20,9 @@ enum { LEAF_NONE, LEAF_PRIM, LEAF_NEW, LEAF_CONSTRUCT, LEAF_CONSTANT, LEAF_FIELD
 #define SITE_PLACE (SITE_FIELD - 1)
 static inline uint32_t site_target(const Method *m) {
     const Function *fn = m->fn;
-    if (fn->leaf == LEAF_FIELD) return SITE_LEAF | SITE_FIELD | fn->leaf_slot;
-    return m->index * (uint32_t)sizeof *m | (fn->leaf ? SITE_LEAF : 0);
+    uint32_t place = m->index * (uint32_t)sizeof *m;
+    if (!fn->leaf) return place;
+    return fn->leaf == LEAF_FIELD ? SITE_LEAF | SITE_FIELD | fn->leaf_slot : SITE_LEAF | place;
 }
 
 /* Sets leaf, leaf_slot and leaf_value of a function whose code, primitive and constants are linked. */

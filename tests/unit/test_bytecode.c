@@ -128,6 +128,11 @@ static void test_operands(void) {
     CODE(true, "a closure", instr_aimm(OP_CLOSURE, 0, 2, 1), RET);
     CODE(false, "a function that is not there", instr_aimm(OP_CLOSURE, 0, 2, 2), RET);
     CODE(false, "a loop beyond the registers", instr_abc(OP_FORPREP, 0, REGISTERS - 2, 2, 0), RET);
+    CODE(true, "a sum that is returned", instr_abc(OP_ADDRET, 0, 2, 3, 4), instr_abc(OP_RETURN, 0, 2, 0, 0));
+    CODE(false, "another RETURN behind a sum", instr_abc(OP_ADDRET, 0, 2, 3, 4),
+         instr_abc(OP_RETURN, 0, 3, 0, 0));
+    CODE(false, "a sum without its RETURN", instr_abc(OP_ADDIRET, 0, 2, 3, 4), instr_abc(OP_NOP, 0, 0, 0, 0),
+         RET);
     CODE(false, "a cons of nothing", instr_abc(OP_CONSTAIL, 0, 2, 3, 0), RET);
 }
 

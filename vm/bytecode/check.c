@@ -151,6 +151,11 @@ static void check_instr(Check *c) {
         refuse(c, "capture %u", instr_b(i));
     if (op == OP_CARRYOPEN && (c->pc != 0 && !(c->pc == 1 && instr_op(c->fn->code[0]) == OP_PRIM)))
         refuse(c, "carriers are opened in the middle of the code");
+    if (op == OP_ADDRET || op == OP_ADDIRET) {
+        Instr next = c->pc + 1 < c->fn->code_count ? c->fn->code[c->pc + 1] : 0;
+        if (instr_op(next) != OP_RETURN || instr_a(next) != instr_a(i))
+            refuse(c, "no RETURN of what is added");
+    }
     if (op == OP_CONSTAIL && instr_c(i) == 0) refuse(c, "cons of nothing");
     if (op == OP_PRIM && !is_symbol(c->unit, instr_c(i))) refuse(c, "primitive without a name");
 }
