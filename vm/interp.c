@@ -171,7 +171,7 @@ static NOINLINE Step prim_missing(Process *p) {
     reds = p->reductions
 
 /* What needs no activation is done here, and `answer` says what then happens to v_; else control goes on
- * behind. */
+ * behind. An older layout and a full heap are seen to by send_slow, which runs the body. */
 #define LEAF_METHOD(target, window, argc, mode, answer)                                                      \
     if ((int32_t)(target) < 0) {                                                                             \
         if (LIKELY((target)&SITE_FIELD)) {                                                                   \
@@ -180,22 +180,24 @@ static NOINLINE Step prim_missing(Process *p) {
             Value v_ = object_at((window)[0], slot_);                                                        \
             answer;                                                                                          \
         }                                                                                                    \
-        (target) &= SITE_PLACE;                                                                              \
-        const Function *leaf_ = TARGET_FN(target);                                                           \
-        if (leaf_->prim) {                                                                                   \
-            if (leaf_->leaf != LEAF_PRIM) {                                                                  \
-                Value v_ = leaf_make(p, leaf_, window, argc);                                                \
-                if (LIKELY(v_ != V_HOLE)) {                                                                  \
-                    answer;                                                                                  \
-                }                                                                                            \
+        if ((target)&SITE_WITH) {                                                                            \
+            Value v_ = leaf_with(p, (target)&SITE_PLACE, window);                                            \
+            if (UNLIKELY(v_ == V_HOLE)) STEP(send_slow(p));                                                  \
+            answer;                                                                                          \
+        }                                                                                                    \
+        const Function *leaf_ = TARGET_FN((target)&SITE_PLACE);                                              \
+        if (leaf_->leaf == LEAF_CONSTANT) {                                                                  \
+            Value v_ = leaf_->leaf_value;                                                                    \
+            answer;                                                                                          \
+        }                                                                                                    \
+        if (leaf_->leaf != LEAF_PRIM) {                                                                      \
+            Value v_ = leaf_make(p, leaf_, window, argc);                                                    \
+            if (LIKELY(v_ != V_HOLE)) {                                                                      \
+                answer;                                                                                      \
             }                                                                                                \
-            LEAF_PRIM(leaf_, window, argc, mode);                                                            \
-            answer;                                                                                          \
         }                                                                                                    \
-        Value v_ = leaf_->leaf == LEAF_CONSTANT ? leaf_->leaf_value : leaf_with(p, leaf_, window);           \
-        if (LIKELY(v_ != V_HOLE)) {                                                                          \
-            answer;                                                                                          \
-        }                                                                                                    \
+        LEAF_PRIM(leaf_, window, argc, mode);                                                                \
+        answer;                                                                                              \
     }
 #define ENTER_METHOD(window, argc, mode)                                                                     \
     LEAF_METHOD(target, window, argc, mode, R[A] = v_; NEXT);                                                \

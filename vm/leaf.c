@@ -69,16 +69,16 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, size_t count) 
     memcpy(to + count - 4, last, 4 * sizeof *to);
 }
 
-Value leaf_with(Process *p, const Function *fn, const Value *args) {
+Value leaf_with(Process *p, unsigned slot, const Value *args) {
     Value self = args[0];
-    if (!instance_has_slot(self, fn->leaf_slot)) return V_HOLE;
+    if (!instance_has_slot(self, slot)) return V_HOLE;
     size_t words = object_size(self);
     if (!heap_has_room(p, words)) return V_HOLE;
     const uint64_t *from = object_words(self);
     uint64_t *made = heap_alloc(p, words);
     copy_words(made, from, words);
     made[0] &= ~(UINT64_C(0x1f) << 29); /* no flags */
-    made[fn->leaf_slot] = args[1];
+    made[slot] = args[1];
     return value_from_object(made);
 }
 

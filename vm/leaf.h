@@ -13,16 +13,18 @@
 /* LEAF_NEW and LEAF_CONSTRUCT are primitives as well: `new` and the keyword constructor of a value class. */
 enum { LEAF_NONE, LEAF_PRIM, LEAF_NEW, LEAF_CONSTRUCT, LEAF_CONSTANT, LEAF_FIELD, LEAF_WITH };
 
-/* The low half of a site's word: where the method stands in the table, in bytes; with SITE_FIELD instead the
- * word of the field that the method reads. */
+/* The low half of a site's word: where the method stands in the table, in bytes; with SITE_FIELD or SITE_WITH
+ * instead the word of the field that the method reads or changes. */
 #define SITE_LEAF (UINT32_C(1) << 31)
 #define SITE_FIELD (UINT32_C(1) << 30)
-#define SITE_PLACE (SITE_FIELD - 1)
+#define SITE_WITH (UINT32_C(1) << 29)
+#define SITE_PLACE (SITE_WITH - 1)
 static inline uint32_t site_target(const Method *m) {
     const Function *fn = m->fn;
     uint32_t place = m->index * (uint32_t)sizeof *m;
     if (!fn->leaf) return place;
-    return fn->leaf == LEAF_FIELD ? SITE_LEAF | SITE_FIELD | fn->leaf_slot : SITE_LEAF | place;
+    if (fn->leaf == LEAF_FIELD) return SITE_LEAF | SITE_FIELD | fn->leaf_slot;
+    return SITE_LEAF | (fn->leaf == LEAF_WITH ? SITE_WITH | fn->leaf_slot : place);
 }
 
 /* Sets leaf, leaf_slot and leaf_value of a function whose code, primitive and constants are linked. */
@@ -32,8 +34,8 @@ void leaf_recognise(Function *fn);
 static inline bool instance_has_slot(Value v, unsigned slot) {
     return value_is_kind(v, KIND_INSTANCE) && slot < object_size(v);
 }
-/* LEAF_WITH: the copy of args[0] that has args[1] in the slot; V_HOLE: by the body. No collection. */
-Value leaf_with(Process *p, const Function *fn, const Value *args);
+/* LEAF_WITH: the copy of args[0] that has args[1] in the word `slot`; V_HOLE: by the body. No collection. */
+Value leaf_with(Process *p, unsigned slot, const Value *args);
 /* LEAF_NEW, LEAF_CONSTRUCT: the instance of the class args[0]; V_HOLE: by the primitive. No collection. */
 Value leaf_make(Process *p, const Function *fn, const Value *args, unsigned argc);
 
