@@ -230,14 +230,16 @@ static bool set_fields(BtVm *vm, Class *c) {
         info[at] = &c->bc->fields[i];
         owners[at] = c;
     }
+    c->value_header = 0; /* no instance is made of it in place before its slots fit again */
     c->field_count = count;
     c->field_names = names;
     c->field_info = info;
     c->field_owner = owners;
-    bool makes_values = c->kind == BC_KIND_VALUE && !(c->flags & CLASS_ABSTRACT);
-    c->value_header = makes_values ? header_make(c->id, KIND_INSTANCE, 0, 1 + (size_t)count) : 0;
     if (!same_names(c->state_layout, names, count)) c->state_layout = slot_layout_new(vm, names, count);
-    return c->state_layout != NULL && literal_slots_set(vm, c);
+    if (!c->state_layout || !literal_slots_set(vm, c)) return false;
+    bool makes_values = c->kind == BC_KIND_VALUE && !(c->flags & CLASS_ABSTRACT);
+    if (makes_values) c->value_header = header_make(c->id, KIND_INSTANCE, 0, 1 + (size_t)count);
+    return true;
 }
 
 static uint8_t kind_of(const Class *c) {
