@@ -113,8 +113,9 @@ bool class_inherits(const Class *c, const Class *ancestor) {
 
 bool class_id_inherits(BtVm *vm, uint32_t id, uint32_t ancestor_id) {
     if (id == ancestor_id) return true;
-    const Class *ancestor = class_by_id(vm, ancestor_id);
-    return ancestor && class_inherits(class_by_id(vm, id), ancestor);
+    for (const Class *c = class_by_id(vm, id); c; c = c->superclass)
+        if (c->id == ancestor_id) return true;
+    return false;
 }
 
 bool class_too_deep(const Class *c) {

@@ -196,14 +196,10 @@ static const LineTable *lines_of(CodeUnit *unit) {
     return other;
 }
 
-uint32_t function_line(const Function *fn, const Instr *pc) {
+static __attribute__((noinline)) uint32_t find_line(const Function *fn, uint32_t at) {
     const BcFunction *bc = fn->bc;
-    if (!bc->line_count || !fn->unit->bc->source.length || pc < fn->code) return 0;
-    uint32_t at = (uint32_t)(pc - fn->code), low = 0, high = bc->line_count;
-    /* relaxed: the word alone carries all there is to know. Traces are taken where traces were taken before
-     */
-    uint64_t memo = atomic_load_explicit(&fn->line_memo, memory_order_relaxed);
-    if (memo >> 32 == (uint64_t)at + 1) return (uint32_t)memo;
+    if (!bc->line_count || !fn->unit->bc->source.length) return 0;
+    uint32_t low = 0, high = bc->line_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (bc->lines[middle].pc <= at)
@@ -214,9 +210,18 @@ uint32_t function_line(const Function *fn, const Instr *pc) {
     const LineTable *table = lines_of(fn->unit);
     if (!table) return 0;
     uint32_t line = line_index(table->starts, table->count, bc->lines[low].offset) + 1;
-    _Atomic uint64_t *memo_home = (_Atomic uint64_t *)(uintptr_t)&fn->line_memo;
-    atomic_store_explicit(memo_home, ((uint64_t)at + 1) << 32 | line, memory_order_relaxed);
+    _Atomic uint64_t *memo = (_Atomic uint64_t *)(uintptr_t)&fn->line_memo;
+    atomic_store_explicit(memo, ((uint64_t)at + 1) << 32 | line, memory_order_relaxed);
     return line;
+}
+
+uint32_t function_line(const Function *fn, const Instr *pc) {
+    if (pc < fn->code) return 0;
+    uint32_t at = (uint32_t)(pc - fn->code);
+    /* relaxed: the word alone carries all there is to know. Traces are taken where traces were taken before.
+     */
+    uint64_t memo = atomic_load_explicit(&fn->line_memo, memory_order_relaxed);
+    return memo >> 32 == (uint64_t)at + 1 ? (uint32_t)memo : find_line(fn, at);
 }
 
 /* ---- the unit ---- */
