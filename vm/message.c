@@ -69,6 +69,7 @@ static Message *message_alloc(BtVm *vm, Scheduler *s, unsigned argc) {
             Message *m = cache->first;
             cache->first = m->next;
             cache->count--;
+            __builtin_prefetch(cache->first, 1); /* it may come from another core */
             return m;
         }
     }
@@ -109,6 +110,15 @@ void message_caches_free(Scheduler *s) {
     for (unsigned i = 0; i < MESSAGE_SIZES; i++) {
         free_batch(s->vm, s->messages[i].first);
         free_batch(s->vm, s->messages[i].full);
+    }
+}
+
+void message_pools_trim(Schedulers *all) {
+    for (unsigned i = 0; i < MESSAGE_SIZES; i++) {
+        MessagePool *pool = &all->message_pools[i];
+        /* relaxed: a hint; pool_take looks again */
+        while (atomic_load_explicit(&pool->count, memory_order_relaxed) > MESSAGE_POOL_IDLE)
+            free_batch(all->vm, pool_take(pool));
     }
 }
 

@@ -325,7 +325,10 @@ void sched_park(Scheduler *s, const HostWait *wait) {
     sched_cool(s);
     spare_release(s->vm->memory, &s->spares);
     stats_show(s);
-    if (is_last_awake(all)) io_console_flush(s->vm);
+    if (is_last_awake(all)) {
+        io_console_flush(s->vm);
+        message_pools_trim(all);
+    }
     int64_t deadline = wakes_at(s, wait);
     bool searched = s->searching;
     s->searching = false;

@@ -28,9 +28,10 @@ enum {
     FLUSH_TICKS = 64,   /* slices between two flushes of the console by a busy scheduler: some milliseconds */
     COOLING_MAX = 1024, /* idle processes that may still give memory back */
     MESSAGE_SIZES = 2,  /* kinds of message blocks that are kept when freed (message.c) */
-    MESSAGE_BATCH = 128,       /* blocks that go to and from the pool together */
-    MESSAGE_POOL_BATCHES = 32, /* the most it keeps of a size */
-    FREE_BATCH = 64,           /* control blocks moved between a scheduler's free list and the table's */
+    MESSAGE_BATCH = 128,        /* blocks that go to and from the pool together */
+    MESSAGE_POOL_BATCHES = 256, /* the most it keeps of a size while there is work */
+    MESSAGE_POOL_IDLE = 16,     /* and when there is none */
+    FREE_BATCH = 64,            /* control blocks moved between a scheduler's free list and the table's */
     SCHEDULERS_MAX = 256,
     PROCESSES_MAX = 1 << 29,
     SLAB_PROCESSES = 512 /* times 768 bytes: 6 of the 64 KiB slices that mimalloc deals in */
@@ -117,6 +118,8 @@ typedef struct MessagePool {
 
 bool message_pools_init(Schedulers *all);
 void message_pools_free(Schedulers *all);
+/* Gives back what a flood has left. */
+void message_pools_trim(Schedulers *all);
 void message_caches_free(Scheduler *s);
 
 /* ---- a scheduler ---- */

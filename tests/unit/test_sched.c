@@ -162,6 +162,24 @@ START_TEST(test_mailbox_stress) {
 }
 END_TEST
 
+/* A flood's blocks are kept while there is work, and most are given back when there is none. */
+START_TEST(test_message_pools) {
+    enum { MANY = 60 * MESSAGE_BATCH };
+    Scheduler *s = &vm->schedulers->list[0]; /* its thread has not been started */
+    MessagePool *pool = &vm->schedulers->message_pools[0];
+    Message **made = malloc(MANY * sizeof *made);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < MANY; i++) made[i] = message_make(vm, s, MSG_CAST, V_NIL, V_HOLE, V_NIL, NULL, 0);
+        ck_assert_uint_eq(atomic_load(&pool->count), 0);
+        for (int i = 0; i < MANY; i++) message_release(vm, s, made[i]);
+        ck_assert_uint_ge(atomic_load(&pool->count), 58);
+    }
+    message_pools_trim(vm->schedulers);
+    ck_assert_uint_eq(atomic_load(&pool->count), MESSAGE_POOL_IDLE);
+    free(made);
+}
+END_TEST
+
 /* ---- calls ---- */
 
 static RunOutcome serve_plus_one(Process *p, Script *s) {
@@ -716,6 +734,7 @@ int main(void) {
     TTest const *const threads[] = {test_generations,
                                     test_block_size,
                                     test_mailbox_stress,
+                                    test_message_pools,
                                     test_call_handoff,
                                     test_call_contended,
                                     test_call_copies,
