@@ -87,6 +87,7 @@ bool value_orders_by_message(Value v) {
     case KIND_SET:
     case KIND_ACTOR_REF:
     case KIND_METHOD:
+    case KIND_TIMER:
     case KIND_NATIVE: return true;
     default: return false;
     }
@@ -338,6 +339,7 @@ static int compare_same_kind(Walk *w, Value a, Value b, Mode mode) {
     case KIND_DICT_NODE: return descend_node(w, a, b, mode);
     case KIND_INSTANCE: return compare_instances(w, a, b, mode);
     case KIND_CLOSURE: return compare_closures(w, a, b, mode);
+    case KIND_TIMER:
     case KIND_REFERENCE: return order_of(object_at(a, 1), object_at(b, 1));
     case KIND_NATIVE: return order_of(object_at(a, 2), object_at(b, 2));
     case KIND_METHOD:

@@ -119,6 +119,7 @@ static uint64_t hash_object(Hasher *h, Value v, unsigned depth) {
     case KIND_INSTANCE:
         return hash_words(h, combine(seed, class_name_hash(h->vm, object_class(v))), v, 1, depth);
     case KIND_CLOSURE: return hash_closure(h, v, depth);
+    case KIND_TIMER:
     case KIND_REFERENCE: return combine(seed, object_at(v, 1));
     case KIND_METHOD: return hash_words(h, seed, v, 2, depth);
     case KIND_NATIVE:

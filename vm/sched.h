@@ -161,6 +161,8 @@ uint64_t timer_start(Process *p, Value pid, int64_t microseconds);
 uint64_t timer_start_process(Process *p, int64_t microseconds, Value callable, Value selector,
                              const Value *args, unsigned argc);
 bool timer_cancel(BtVm *vm, uint64_t timer_id);
+/* It will fire: it has not yet, nobody has cancelled it, and whoever made it lives. Any thread. */
+bool timer_is_pending(BtVm *vm, uint64_t timer_id);
 /* Microseconds: monotonic, or virtual under --seed. */
 int64_t vm_now_us(BtVm *vm);
 /* The monotonic clock of the system, whatever the mode. */

@@ -73,7 +73,7 @@ unsigned injector_take(Injector *in, Process **batch, unsigned max);
 /* A timer made by timer_start. state: generation << 2 | TIMER_*; any thread may cancel by CAS. */
 typedef struct TimerRecord {
     _Atomic uint64_t state;
-    Value pid;
+    _Atomic Value pid;
     Message *start; /* first message of the process that the timer starts; NULL: it sends a message to pid */
     uint32_t next_free;
 } TimerRecord;

@@ -129,6 +129,11 @@ void timers_destroy(BtVm *vm, TimerQueue *t) {
         memory_free(vm->memory, atomic_load_explicit(&t->chunks[k], memory_order_relaxed));
 }
 
+/* Whom it is for. relaxed: this thread wrote it */
+static Value record_pid(TimerRecord *r) {
+    return r ? atomic_load_explicit(&r->pid, memory_order_relaxed) : V_NIL;
+}
+
 /* id: scheduler in bits 54-61, record in 32-53, low half of the record's generation below. */
 static uint64_t timer_id(const Scheduler *s, uint32_t index, uint64_t state) {
     return ((uint64_t)s->index << 54) | ((uint64_t)index << 32) | ((state >> 2) & 0xffffffffu);
@@ -146,7 +151,7 @@ static bool keep_entry(void *context, uint64_t subject) {
     if (!cancelled) {
         uint64_t expected = state;
         /* acq_rel: as in timer_cancel */
-        if (process_is_alive(s->vm, r->pid) ||
+        if (process_is_alive(s->vm, record_pid(r)) ||
             !atomic_compare_exchange_strong_explicit(&r->state, &expected, state ^ TIMER_PENDING,
                                                      memory_order_acq_rel, memory_order_relaxed))
             return true;
@@ -181,7 +186,7 @@ static uint64_t start_record(Process *p, Value pid, Message *start, int64_t micr
     uint64_t state = atomic_load_explicit(&r->state, memory_order_relaxed); /* free: ours alone */
     if ((state >> 2 & 0xffffffffu) == 0) state += 1u << 2;                  /* no id is 0 */
     state = (state & ~(uint64_t)TIMER_STATUS) | TIMER_PENDING;
-    r->pid = pid;
+    atomic_store_explicit(&r->pid, pid, memory_order_release); /* pairs with timer_is_pending */
     r->start = start;
     /* release: pairs with timer_cancel */
     atomic_store_explicit(&r->state, state, memory_order_release);
@@ -202,17 +207,35 @@ uint64_t timer_start_process(Process *p, int64_t microseconds, Value callable, V
     return id;
 }
 
-bool timer_cancel(BtVm *vm, uint64_t timer_id_) {
-    uint64_t owner = timer_id_ >> 54;
-    if (owner >= vm->schedulers->count) return false;
-    TimerQueue *t = &vm->schedulers->list[owner].timers;
-    TimerRecord *r = record_at(t, (uint32_t)(timer_id_ >> 32) & 0x3fffff);
+/* The record of a timer that is pending, and its state; NULL: it is not. Any thread. */
+static TimerRecord *pending_record(BtVm *vm, uint64_t id, TimerQueue **queue, uint64_t *state) {
+    uint64_t owner = id >> 54;
+    if (owner >= vm->schedulers->count) return NULL;
+    TimerQueue *t = *queue = &vm->schedulers->list[owner].timers;
+    TimerRecord *r = record_at(t, (uint32_t)(id >> 32) & 0x3fffff);
+    if (!r) return NULL;
+    *state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_start */
+    bool pending = (*state & TIMER_STATUS) == TIMER_PENDING;
+    return pending && ((*state >> 2) & 0xffffffffu) == (id & 0xffffffffu) ? r : NULL;
+}
+
+bool timer_is_pending(BtVm *vm, uint64_t id) {
+    TimerQueue *t;
+    uint64_t state;
+    TimerRecord *r = pending_record(vm, id, &t, &state);
     if (!r) return false;
-    uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_start */
-    if (((state >> 2) & 0xffffffffu) != (timer_id_ & 0xffffffffu) || (state & TIMER_STATUS) != TIMER_PENDING)
-        return false;
+    /* acquire: a pid of the record's next life is seen only after the state that ended this one */
+    Value pid = atomic_load_explicit(&r->pid, memory_order_acquire);
+    return process_is_alive(vm, pid) && atomic_load_explicit(&r->state, memory_order_acquire) == state;
+}
+
+bool timer_cancel(BtVm *vm, uint64_t id) {
+    TimerQueue *t;
+    uint64_t state;
+    TimerRecord *r = pending_record(vm, id, &t, &state);
     /* acq_rel: canceller and firing scheduler agree on one winner */
-    if (!atomic_compare_exchange_strong_explicit(&r->state, &state, state ^ TIMER_PENDING ^ TIMER_CANCELLED,
+    if (!r ||
+        !atomic_compare_exchange_strong_explicit(&r->state, &state, state ^ TIMER_PENDING ^ TIMER_CANCELLED,
                                                  memory_order_acq_rel, memory_order_relaxed))
         return false;
     atomic_fetch_add_explicit(&t->cancelled, 1, memory_order_relaxed); /* a hint */
@@ -241,7 +264,7 @@ static void bodies_run(Scheduler *s, Bodies *b) {
 static void fire_record(Scheduler *s, const TimerEntry *e, Bodies *bodies) {
     uint32_t index = (uint32_t)e->subject;
     TimerRecord *r = record_at(&s->timers, index);
-    Value pid = r->pid;
+    Value pid = record_pid(r);
     Message *start = r->start;
     uint64_t state = atomic_load_explicit(&r->state, memory_order_acquire); /* pairs with timer_cancel */
     uint64_t id = timer_id(s, index, state);

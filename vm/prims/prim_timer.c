@@ -1,46 +1,39 @@
-/* Timers: a counted state that the handle and the timer's process share. The process waits and runs the
- * block; who wins the change from active decides whether a one-shot was cancelled or has fired. And the
- * random numbers. */
+/* Timers. The handle of a one-shot is the number that the scheduler knows it by. A repeating one has a
+ * counted state that the handle and the timer's process share: the process waits and runs the block, and who
+ * cancels changes the state. And the random numbers. */
 #include "vm/bytecode/memory.h"
 #include "vm/hash.h"
 #include "vm/number.h"
 #include "vm/prims/prim_support.h"
 
-enum { TIMER_ACTIVE, TIMER_FIRED, TIMER_CANCELLED };
-
 typedef struct {
     Counted counted;
-    _Atomic int state;
-    _Atomic uint64_t pid;    /* of a repeating timer's process; V_NIL before it is known */
-    _Atomic uint64_t record; /* of a one-shot: what timer_cancel knows it by, else 0 */
-    Value owner;             /* of a one-shot: who made it, V_NIL otherwise */
+    _Atomic bool cancelled;
+    _Atomic uint64_t pid; /* of its process; V_NIL before it is known */
 } TimerState;
 
 static void timer_drop(const Memory *memory, Counted *c) { memory_free(memory, c); }
 
 static TimerState *timer_state(Value v) { return native_of(v, timer_drop); }
 
-static TimerState *make(Process *p, Value class, Value owner, Value *result) {
-    if (!heap_reserve(p, NATIVE_WORDS)) return NULL;
+PRIM(prim_timer_make) {
+    (void)count;
+    if (!heap_reserve(p, NATIVE_WORDS)) return PRIM_RAISE;
     TimerState *t = memory_zalloc(p->vm->memory, sizeof *t);
-    if (!t) return error_resource(p, NULL), NULL;
+    if (!t) return error_resource(p, NULL);
     atomic_init(&t->pid, V_NIL);
-    t->owner = owner;
-    *result = native_new(p, special_payload(class), &t->counted, timer_drop, sizeof *t / sizeof(Value));
-    return t;
+    *result = native_new(p, special_payload(args[0]), &t->counted, timer_drop, sizeof *t / sizeof(Value));
+    return PRIM_OK;
 }
 
-PRIM(prim_timer_make) { return (void)count, make(p, args[0], V_NIL, result) ? PRIM_OK : PRIM_RAISE; }
-
-/* A one-shot has no process before it fires. */
+/* A one-shot has no process before it fires: then one starts that sends the maker's pid `__fired:`. */
 static PrimStatus start_once(Process *p, Value *args, int64_t us, Value *result) {
-    TimerState *t = make(p, args[0], p->pid, result);
-    if (!t) return PRIM_RAISE;
-    Value arguments[3] = {*result, p->pid, args[2]};
-    uint64_t id = timer_start_process(p, us, args[0], SYMBOL(__fired), arguments, 3);
-    /* release: pairs with the acquire load of who cancels */
-    atomic_store_explicit(&t->record, id, memory_order_release);
-    return id ? PRIM_OK : error_resource(p, "The limit of timers or memory was reached");
+    if (!heap_reserve(p, 2)) return PRIM_RAISE;
+    uint64_t id = timer_start_process(p, us, p->pid, SYMBOL(__fired), &args[2], 1);
+    if (!id) return error_resource(p, "The limit of timers or memory was reached");
+    *result = heap_new(p, KIND_TIMER, special_payload(args[0]), 2);
+    object_words(*result)[1] = id;
+    return PRIM_OK;
 }
 
 /* Milliseconds as an Integer and a block without parameters; the Beamtalk code behind it does the rest. */
@@ -68,54 +61,53 @@ PRIM(prim_timer_attach) {
     return *result = V_NIL, PRIM_OK;
 }
 
-static bool leave_active(TimerState *t, int to) {
-    int expected = TIMER_ACTIVE;
-    /* acq_rel: the two sides, timer process and canceller, agree on one winner */
-    return atomic_compare_exchange_strong_explicit(&t->state, &expected, to, memory_order_acq_rel,
-                                                   memory_order_acquire);
-}
-
-static bool is_pending(TimerState *t) {
-    return atomic_load_explicit(&t->state, memory_order_acquire) == TIMER_ACTIVE;
-}
-
-PRIM(prim_timer_fire) {
-    (void)p, (void)count;
-    TimerState *t = timer_state(args[0]);
-    return t ? (*result = value_from_bool(leave_active(t, TIMER_FIRED)), PRIM_OK) : PRIM_FAIL;
+static bool is_cancelled(TimerState *t) {
+    return atomic_load_explicit(&t->cancelled, memory_order_acquire); /* pairs with the exchange below */
 }
 
 PRIM(prim_timer_is_pending) {
     (void)p, (void)count;
     TimerState *t = timer_state(args[0]);
-    return t ? (*result = value_from_bool(is_pending(t)), PRIM_OK) : PRIM_FAIL;
+    return t ? (*result = value_from_bool(!is_cancelled(t)), PRIM_OK) : PRIM_FAIL;
 }
 
-/* Whether what is to fire it is still there. */
-static bool may_fire(BtVm *vm, TimerState *t, Value pid) {
-    if (t->owner != V_NIL) return process_is_alive(vm, t->owner);
-    return pid == V_NIL || process_is_alive(vm, pid);
+/* Its process is there, or has not been told to it yet. */
+static bool may_repeat(BtVm *vm, TimerState *t) {
+    Value pid = atomic_load_explicit(&t->pid, memory_order_acquire); /* pairs with prim_timer_attach */
+    return !is_cancelled(t) && (pid == V_NIL || process_is_alive(vm, pid));
 }
 
 PRIM(prim_timer_is_active) {
     (void)count;
     TimerState *t = timer_state(args[0]);
-    Value pid = t ? atomic_load_explicit(&t->pid, memory_order_acquire) : V_NIL;
-    *result = value_from_bool(t && is_pending(t) && may_fire(p->vm, t, pid));
+    bool active = t                                    ? may_repeat(p->vm, t)
+                  : value_is_kind(args[0], KIND_TIMER) ? timer_is_pending(p->vm, object_at(args[0], 1))
+                                                       : false;
+    *result = value_from_bool(active);
     return PRIM_OK;
 }
 
 /* Wakes the process of a repeating timer, which then ends by itself: a kill would reach the maker over the
- * link.
- */
+ * link. */
+static bool cancel_repeating(Process *p, TimerState *t) {
+    /* acq_rel: one of two who cancel is told that it was he */
+    if (!may_repeat(p->vm, t) || atomic_exchange_explicit(&t->cancelled, true, memory_order_acq_rel))
+        return false;
+    Value pid = atomic_load_explicit(&t->pid, memory_order_acquire); /* pairs with prim_timer_attach */
+    if (pid != V_NIL) (void)raw_send(p->vm, p, pid, 0, SYMBOL(normal));
+    return true;
+}
+
 PRIM(prim_timer_cancel) {
     (void)count;
+    bool stopped = false;
     TimerState *t = timer_state(args[0]);
-    Value pid = t ? atomic_load_explicit(&t->pid, memory_order_acquire) : V_NIL;
-    bool stopped = t && may_fire(p->vm, t, pid) && leave_active(t, TIMER_CANCELLED);
-    uint64_t record = t ? atomic_load_explicit(&t->record, memory_order_acquire) : 0;
-    if (stopped && record) (void)timer_cancel(p->vm, record);
-    if (stopped && pid != V_NIL) (void)raw_send(p->vm, p, pid, 0, SYMBOL(normal));
+    if (t) {
+        stopped = cancel_repeating(p, t);
+    } else if (value_is_kind(args[0], KIND_TIMER)) {
+        uint64_t id = object_at(args[0], 1);
+        stopped = timer_is_pending(p->vm, id) && timer_cancel(p->vm, id);
+    }
     *result = value_from_bool(stopped);
     return p->exception == V_HOLE ? PRIM_OK : PRIM_RAISE;
 }
