@@ -152,9 +152,14 @@ CallStatus call_start(Process *caller, Value target_pid, Value receiver, Value s
     if (!m) return (void)error_resource(caller, NULL), CALL_RAISED;
     charge_copy(caller, m);
     m->call_id = wait_open(caller, WAIT_CALL, timeout_us);
+    if (hand_off(caller, callee, target_pid, m)) {
+        /* release: nobody waits for the caller through the callee before the callee has run, on this thread,
+         * and published whom it waits for in its turn */
+        atomic_store_explicit(&caller->link.waiting_on, target_pid, memory_order_release);
+        return CALL_WAITING;
+    }
     /* seq_cst: the publish half of the rule above; pairs with the load in waits_for */
     atomic_store_explicit(&caller->link.waiting_on, target_pid, memory_order_seq_cst);
-    if (hand_off(caller, callee, target_pid, m)) return CALL_WAITING;
     bool class_called = value_is_class(receiver);
     bool cycle = closes_cycle(caller, target_pid);
     if (!cycle && mailbox_push(vm, caller->scheduler, target_pid, m) == PUSH_DONE) return CALL_WAITING;

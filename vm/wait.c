@@ -138,8 +138,22 @@ void reply_detach(BtVm *vm, Reply *reply) {
     reply->value = copy;
 }
 
+/* The caller stands on this thread's chain: its time limit has not been armed, so nobody else would answer,
+ * and the slot needs no compare-and-swap. relaxed: this thread opened it. */
+static bool answer_chain(Scheduler *s, Process *p, uint64_t call_id, const Reply *reply) {
+    if (!s || !s->chain_count || s->chain[s->chain_count - 1] != p || s->switch_to) return false;
+    if (atomic_load_explicit(&p->link.reply_call_id, memory_order_relaxed) != call_id) return false;
+    p->link.reply = *reply;
+    /* release: as in reply_deliver */
+    atomic_store_explicit(&p->link.reply_call_id, call_id | SLOT_DONE, memory_order_release);
+    s->chain_count--;
+    s->switch_to = p;
+    return true;
+}
+
 bool reply_deliver(BtVm *vm, Scheduler *s, Value pid, uint64_t call_id, const Reply *reply, bool handoff) {
     Process *p = process_by_slot(vm, pid_slot(pid));
+    if (p && handoff && answer_chain(s, p, call_id, reply)) return true;
     uint64_t expected = call_id;
     /* acq_rel: acquire pairs with wait_open; the id is this wait's alone, so a match also means the
      * generation is right */
