@@ -281,17 +281,21 @@ Method *super_lookup(BtVm *vm, const Function *fn, Site *site) {
 
 /* ---- caches ---- */
 
-Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class) {
-    ClassTable *t = p->vm->classes;
-    Method *m = selector_cached(t, selector, dispatch_class);
-    if (m) return m;
+/* A function of its own, so that a hit saves no registers. */
+static __attribute__((noinline)) Method *lookup_and_note(BtVm *vm, Value selector, uint32_t dispatch_class) {
+    ClassTable *t = vm->classes;
     pthread_rwlock_rdlock(&t->lock);
-    m = class_lookup_locked(p->vm, dispatch_class, selector);
+    Method *m = class_lookup_locked(vm, dispatch_class, selector);
     if (m)
         atomic_store_explicit(&t->cache[cache_slot(dispatch_class, selector)],
                               (uint64_t)dispatch_class << 32 | m->index, memory_order_release);
     pthread_rwlock_unlock(&t->lock);
     return m;
+}
+
+Method *selector_lookup(Process *p, Value selector, uint32_t dispatch_class) {
+    Method *m = selector_cached(p->vm->classes, selector, dispatch_class);
+    return m ? m : lookup_and_note(p->vm, selector, dispatch_class);
 }
 
 void site_fill(BtVm *vm, Site *site, uint32_t dispatch_class, Method *m,

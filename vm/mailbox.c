@@ -36,10 +36,12 @@ static PushResult end_for_mailbox(BtVm *vm, Process *p, Value pid) {
     return PUSH_DEAD;
 }
 
-PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
+/* Inlined for requests and for signals, each without what is the other's. */
+static inline __attribute__((always_inline)) PushResult push(BtVm *vm, Scheduler *s, Value pid, Message *m,
+                                                             bool signal) {
     Process *p = process_by_slot(vm, pid_slot(pid));
     if (!p) return PUSH_DEAD;
-    bool signal = is_signal(m->kind), wakes;
+    bool wakes;
     Word128 w = word128_peek(p->link.word), put;
     do {
         RunState state = link_state(w.low);
@@ -49,13 +51,17 @@ PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
         if (!signal && mailbox_is_full(p, w.low)) return end_for_mailbox(vm, p, pid);
         wakes = push_wakes(w.low, signal);
         m->next = (Message *)(uintptr_t)w.high;
-        put.low = w.low | (signal ? LINK_SIGNALS : 0) | (m->kind == MSG_KILL ? LINK_DOOMED : 0);
+        put.low = w.low | (signal ? LINK_SIGNALS : 0) | (signal && m->kind == MSG_KILL ? LINK_DOOMED : 0);
         if ((w.low & LINK_COUNT_BITS) != LINK_COUNT_BITS) put.low += LINK_COUNT_ONE;
         if (wakes) put.low = link_with_state(put.low, RUN_RUNNABLE) & ~(LINK_RECEIVE | LINK_WAKE);
         put.high = (uint64_t)(uintptr_t)m;
     } while (!word128_cas(p->link.word, &w, put));
     if (wakes) sched_enqueue(vm, s, p, QUEUE_NEXT);
     return PUSH_DONE;
+}
+
+PushResult mailbox_push(BtVm *vm, Scheduler *s, Value pid, Message *m) {
+    return is_signal(m->kind) ? push(vm, s, pid, m, true) : push(vm, s, pid, m, false);
 }
 
 bool mailbox_send(BtVm *vm, Scheduler *s, Value pid, Message *m) {

@@ -14,10 +14,9 @@ static const uint8_t CAPACITIES[MESSAGE_SIZES] = {1, 5};
 _Static_assert(sizeof(Message) + sizeof(Value) == 64, "a message of one argument fills a cache line");
 
 /* The size for so many values; MESSAGE_SIZES: none, such blocks are not kept. */
-static unsigned size_for(unsigned argc) {
-    unsigned size = 0;
-    while (size < MESSAGE_SIZES && CAPACITIES[size] < argc) size++;
-    return size;
+static inline unsigned size_for(unsigned argc) {
+    _Static_assert(MESSAGE_SIZES == 2, "one comparison a size");
+    return (argc > CAPACITIES[0] ? 1u : 0u) + (argc > CAPACITIES[1] ? 1u : 0u);
 }
 
 static void free_batch(BtVm *vm, Message *m) {

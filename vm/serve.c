@@ -21,8 +21,9 @@ enum { STEP_MESSAGE, STEP_MIGRATE };
 #define MAX_ARGS 255
 
 static Class *served_class(Process *p) {
-    if (value_is_class(p->self_ref)) return class_by_id(p->vm, special_payload(p->self_ref));
-    return value_is_kind(p->self_ref, KIND_ACTOR_REF) ? class_by_id(p->vm, object_class(p->self_ref)) : NULL;
+    const ClassTable *t = p->vm->classes;
+    if (value_is_class(p->self_ref)) return class_at(t, special_payload(p->self_ref));
+    return value_is_kind(p->self_ref, KIND_ACTOR_REF) ? class_at(t, object_class(p->self_ref)) : NULL;
 }
 
 /* ---- how an activation has ended ---- */
@@ -118,28 +119,30 @@ static Step plain_start(Process *p, Message *m) {
 
 /* ---- actors ---- */
 
-/* An actor's method, found: its activation is the first on the stack, and mostly there is room for it. */
-static Step actor_method(Process *p, const Function *fn) {
-    const Message *m = p->serving;
-    Value *window = stack_base_window(p, fn), copied[MAX_ARGS + 1];
-    Value *to = window ? window : copied;
-    to[0] = p->self_ref;
-    for (unsigned i = 0; i < m->argc; i++) to[i + 1] = m->values[i];
-    if (!window) return enter(p, fn, copied, m->argc, 0);
-    (void)stack_init_frame(p, window, fn, m->argc, FRAME_BASE);
-    return STEP_NEXT;
-}
-
-static Step dispatch_message(Process *p, unsigned mode) {
+/* By an ordinary send, or (fn) by its method, where there is no stack yet or no room. */
+static NOINLINE Step send_message(Process *p, const Function *fn, unsigned mode) {
     Value window[MAX_ARGS + 1];
-    Message *m = p->serving;
-    if (p->role == PROC_ACTOR) { /* what the send would come to, since it is there already */
-        const Method *found = selector_lookup(p, m->selector, object_class(p->self_ref));
-        if (found && found->fn->param_count == m->argc) return actor_method(p, found->fn);
-    }
+    const Message *m = p->serving;
     window[0] = p->role == PROC_ACTOR ? p->self_ref : m->receiver;
     memcpy(window + 1, m->values, m->argc * sizeof *window);
-    return send_values(p, m->selector, window, m->argc, mode);
+    return fn ? enter(p, fn, window, m->argc, 0) : send_values(p, m->selector, window, m->argc, mode);
+}
+
+/* What the send would come to for an actor, since it is there already: the activation of its method is the
+ * first on the stack, and mostly there is room for it. */
+static Step dispatch_message(Process *p, unsigned mode) {
+    const Message *m = p->serving;
+    if (p->role != PROC_ACTOR) return send_message(p, NULL, mode);
+    uint32_t class_id = object_class(p->self_ref);
+    const Method *found = selector_cached(p->vm->classes, m->selector, class_id);
+    if (UNLIKELY(!found)) found = selector_lookup(p, m->selector, class_id);
+    if (UNLIKELY(!found || found->fn->param_count != m->argc)) return send_message(p, NULL, mode);
+    Value *window = stack_base_window(p, found->fn);
+    if (UNLIKELY(!window)) return send_message(p, found->fn, mode);
+    window[0] = p->self_ref;
+    for (unsigned i = 0; i < m->argc; i++) window[i + 1] = m->values[i];
+    (void)stack_init_frame(p, window, found->fn, m->argc, FRAME_BASE);
+    return STEP_NEXT;
 }
 
 /* What handleInfo: gets when a watched process has ended: {#DOWN, reference, #process, pid, reason}. V_HOLE:
@@ -226,14 +229,17 @@ static Value failed_method(Process *p, const Class *c, Value exception) {
 }
 
 static void actor_end(Process *p) {
-    Class *c = served_class(p);
+    Class *c;
     Value answer;
-    if (p->serving && p->traced_since)
+    if (p->serving && p->traced_since) {
+        c = served_class(p);
         tracing_end(p, c ? c->name : V_NIL, p->pending == PENDING_NONE ? TRACE_OK : TRACE_ERROR);
+    }
     switch (p->pending) {
     case PENDING_ERROR:
         actor_revert(p);
         answer = take_exception(p);
+        c = served_class(p);
         if (p->serving && p->serving->kind == MSG_CALL && c)
             answer = error_relabel(p, answer, c->name, failed_method(p, c, answer));
         answer_failure(p, ">>", answer);
