@@ -160,8 +160,11 @@ struct ClassInfo {
     bool subclassed;     /* by a class of the unit */
     uint8_t kind, flags; /* BcClassKind, CLASS_* */
     bool has_class_vars;
-    PtrSet fields; /* names, inherited first: index = slot */
+    PtrSet fields; /* names, inherited first */
     uint32_t inherited_fields;
+    const uint32_t *slots;   /* of the fields (class_slots.c); NULL: in order */
+    const char **slot_names; /* by slot, NULL where no field is or was; set together with slots */
+    uint32_t slot_count;
     PtrSet class_vars;              /* own */
     NameMap methods, class_methods; /* unit: selector -> MethodDecl *, extensions included */
     PtrSet extensions;              /* unit: ExtMethod of the unit for this class */
@@ -260,6 +263,14 @@ void suggest_class(Analysis *a, Diag *d, const char *name);
 
 /* `withName:` for a field `name`: the method that answers a copy of a value with that field set. */
 const char *setter_selector(Intern *intern, const char *field);
+
+/* ---- class_slots.c ---- */
+/* The slot of a field in instances; -1: the class has no such field. */
+int32_t class_slot_of(const ClassInfo *c, const char *field);
+uint32_t class_slots(const ClassInfo *c);
+/* For a class of the unit whose fields are known, and for one of the world. */
+void class_slots_place(Analysis *a, ClassInfo *c);
+void class_slots_known(Analysis *a, ClassInfo *c, const CompilerClass *w);
 
 /* ---- protocols.c ---- */
 /* Adds the class of every protocol to the module, before classes_resolve. */

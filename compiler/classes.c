@@ -42,6 +42,7 @@ static void fill_from_world(Analysis *a, ClassInfo *c) {
     c->has_class_vars = w.has_class_vars || w.class_var_count;
     for (uint32_t i = 0; i < w.field_count; i++)
         ptr_set_add(&c->fields, a->arena, intern_cstring(a->intern, w.fields[i]));
+    class_slots_known(a, c, &w);
     for (uint32_t i = 0; i < w.class_var_count; i++)
         ptr_set_add(&c->class_vars, a->arena, intern_cstring(a->intern, w.class_vars[i]));
 }
@@ -94,6 +95,7 @@ static void inherit(Analysis *a, ClassInfo *c) {
         ptr_set_add(&c->class_vars, a->arena, c->decl->class_vars.items[i]->name);
     c->has_class_vars = c->class_vars.count > 0;
     if (c->is_test_case) declare_assigned(a, c);
+    class_slots_place(a, c);
 }
 
 static void report_cycle(Analysis *a, ClassInfo *c) {

@@ -16,6 +16,9 @@ typedef struct {
     bool has_class_vars;
     uint32_t field_count;
     const char *const *fields; /* all, inherited included */
+    const uint32_t *slots;     /* of the fields in instances; NULL: in order */
+    uint32_t slot_count;
+    const char *const *slot_names; /* by slot, NULL where no field is or was; NULL with slots */
     uint32_t class_var_count;
     const char *const *class_vars; /* own */
 } CompilerClass;
@@ -26,6 +29,8 @@ typedef struct {
     /* Does the class (or its chain) define this selector on this side? flags: METHOD_*. */
     bool (*find_method)(void *context, const char *class_name, const char *selector, bool class_side,
                         uint8_t *flags);
+    /* How many slots have the largest instances of this class and of those below it? */
+    uint32_t (*slot_limit)(void *context, const char *name);
     /* Has a class of the program, on either side, a method of its own with this selector? Methods of the
      * library do not count. NULL: none has. */
     bool (*program_has)(void *context, const char *selector);

@@ -124,7 +124,7 @@ static IrAtom bind_home(Lower *l, IrOp op, const char *name, const IrAtom *value
 
 static int32_t slot_of_field(const Lower *l, const char *name) {
     const ClassInfo *c = l->fn->facts->home->class_info;
-    return c ? ptr_set_index(&c->fields, name) : -1;
+    return c ? class_slot_of(c, name) : -1;
 }
 
 static IrAtom lower_field(Lower *l, const Node *node) {

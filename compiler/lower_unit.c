@@ -167,7 +167,7 @@ static void add_reader(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
     if (c->kind == BC_KIND_ACTOR)
         value = lower_bind0(l, IR_GETSTATE, lower_symbol(l, f->name), f->span);
     else
-        value = lower_bind1(l, IR_GETSLOT, SELF, (uint32_t)ptr_set_index(&c->fields, f->name), f->span);
+        value = lower_bind1(l, IR_GETSLOT, SELF, (uint32_t)class_slot_of(c, f->name), f->span);
     BcMethod *m = method_add(u, f->name, lower_function_end(l, fn, value), METHOD_GENERATED, false);
     m->doc = text_of(u->l.a->arena, f->doc.bytes, f->doc.length);
 }
@@ -177,7 +177,7 @@ static void add_setter(UnitLower *u, ClassInfo *c, const FieldDecl *f) {
     const char *selector = setter_selector(l->a->intern, f->name);
     if (name_map_get(&c->methods, selector)) return;
     FnLower *fn = generated_begin(l, c, selector, false, 1, f->span);
-    uint32_t slot = (uint32_t)ptr_set_index(&c->fields, f->name);
+    uint32_t slot = (uint32_t)class_slot_of(c, f->name);
     IrAtom value = lower_bind2(l, IR_SETSLOT, SELF, param_atom(0), slot, f->span);
     method_add(u, selector, lower_function_end(l, fn, value), METHOD_GENERATED, false);
 }
@@ -201,7 +201,8 @@ static IrAtom construct_by_defaults(Lower *l, const ClassInfo *c, Span span) {
     IrAtom all = lower_send1(l, IR_SENDSELF, l->a->names.defaults, SELF, span);
     IrAtom made = lower_send2(l, IR_SENDSELF, l->a->names.make, SELF, all, span);
     for (uint32_t i = 0; i < c->decl->fields.count; i++)
-        made = lower_bind2(l, IR_SETSLOT, made, param_atom(i), c->inherited_fields + i, span);
+        made = lower_bind2(l, IR_SETSLOT, made, param_atom(i),
+                           (uint32_t)class_slot_of(c, c->decl->fields.items[i]->name), span);
     return made;
 }
 

@@ -50,11 +50,16 @@ struct Class {
     uint8_t flags;                /* CLASS_* of bytecode.h */
     uint8_t kind;                 /* BcClassKind, resolved up the chain */
     bool removed, has_subclasses; /* has_subclasses: has or had */
-    uint32_t field_count;         /* all slots, inherited first */
-    uint64_t value_header;        /* of the instances of a value class that may have any, else 0 */
-    Value *field_names;           /* symbols; slot i of an instance is word i + 1 */
-    const BcField **field_info;   /* parallel; unit memory */
-    Class **field_owner;          /* parallel: class that declares it */
+    uint32_t field_count;         /* all fields, inherited first */
+    uint32_t inherited_fields;
+    Value *field_names;  /* symbols */
+    uint32_t slot_count; /* of an instance; more than fields where a reload took some away */
+    const uint32_t
+        *field_slot;         /* parallel to the names: slot i of an instance is word i + 1. NULL: in order */
+    const Value *slot_names; /* by slot, those of fields that are gone included. NULL: the fields in order */
+    const BcField **field_info; /* parallel; unit memory */
+    Class **field_owner;        /* parallel: class that declares it */
+    uint64_t value_header;      /* of the instances of a value class that may have any, else 0 */
     const Value
         *literal_slots;       /* what `new` fills the slots with, if it need not run code (literal_slots.h) */
     uint32_t class_var_count; /* own only: class variables are not inherited */
@@ -68,6 +73,11 @@ struct Class {
     const char *_Atomic doc;                    /* or NULL; class_set_doc replaces it */
     _Atomic uint64_t process;                   /* pid Value of the class process, V_NIL before it starts */
 };
+
+/* The slot of a field (vm/field_slots.h). */
+static inline uint32_t class_field_slot(const Class *c, uint32_t field) {
+    return c->field_slot ? c->field_slot[field] : field;
+}
 
 /* The dispatch class of any value. Static Characters are Integers. String or Binary by UTF-8 validity (cached
  * flag). */

@@ -21,7 +21,7 @@ typedef struct {
                           dictionaries) */
     uint8_t mode, kind;
     bool flat;
-    uint32_t field; /* PARTS_FIELDS: slot of the field done last, 0 before the first */
+    uint32_t field; /* PARTS_FIELDS: number of the field done last, 0 before the first */
     Value *items;   /* PARTS_SORTED: the elements of both sets in native memory, `end` of each */
 } Frame2;
 
@@ -162,7 +162,7 @@ static Value class_name_symbol(BtVm *vm, uint32_t class_id) {
 /* --- fields
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Slot (from 1) of the field whose name follows that of slot `last` in name order; 0 = there is none. */
+/* Number (from 1) of the field whose name follows that of field `last` in name order; 0 = there is none. */
 static uint32_t next_field(BtVm *vm, const Class *c, uint32_t last) {
     uint32_t best = 0;
     for (uint32_t i = 1; i <= c->field_count; i++) {
@@ -267,7 +267,7 @@ static int compare_instances(Walk *w, Value a, Value b, Mode mode) {
     }
     if (object_size(a) != object_size(b)) return order_of(object_size(a), object_size(b));
     Frame2 frame = {.a = a, .b = b, .end = ca->field_count, .mode = (uint8_t)mode, .kind = PARTS_FIELDS};
-    if (ca->field_count == 0 || object_size(a) != ca->field_count + 1) return descend_words(w, a, b, mode, 1);
+    if (ca->field_count == 0 || object_size(a) != ca->slot_count + 1) return descend_words(w, a, b, mode, 1);
     return push(w, frame) ? DESCEND : 1;
 }
 
@@ -440,11 +440,14 @@ static void next_parts(Walk *w, Value *a, Value *b, Mode *mode) {
         *a = array_at(f->a, f->at), *b = array_at(f->b, f->at);
         last = ++f->at == f->end;
         break;
-    case PARTS_FIELDS:
-        f->field = next_field(w->vm, class_by_id(w->vm, object_class(f->a)), f->field);
-        *a = object_at(f->a, f->field), *b = object_at(f->b, f->field);
+    case PARTS_FIELDS: {
+        const Class *c = class_by_id(w->vm, object_class(f->a));
+        f->field = next_field(w->vm, c, f->field);
+        uint32_t word = 1 + class_field_slot(c, f->field - 1);
+        *a = object_at(f->a, word), *b = object_at(f->b, word);
         last = ++f->at == f->end;
         break;
+    }
     case PARTS_KEYED:
         if (f->at < f->keys_end && (f->flat || f->at % 2 == 0)) *mode = key_mode(*mode);
         *a = object_at(f->a, f->at), *b = object_at(f->b, f->at);

@@ -85,7 +85,7 @@ enum { ROOT_MESSAGE, ROOT_HINT, ROOT_DETAILS, ROOT_TRACE, ROOT_COUNT };
 static Value instantiate(Process *p, uint32_t class_id, Value kind, Value class_name, Value selector,
                          const Value *roots) {
     Class *c = class_by_id(p->vm, class_id);
-    size_t words = EXC_SLOTS_END + (c ? c->field_count : 0);
+    size_t words = EXC_SLOTS_END + (c ? c->slot_count : 0);
     if (!heap_reserve(p, words)) return V_HOLE;
     Value exception = heap_new(p, KIND_INSTANCE, class_id, words);
     uint64_t *slots = object_words(exception);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "vm/bytecode/memory.h"
 #include "vm/class_internal.h"
+#include "vm/field_slots.h"
 #include "vm/literal_slots.h"
 #include "vm/sched.h"
 #include "vm/string.h"
@@ -18,8 +19,10 @@ typedef struct {
     bool stdlib;
     char *reason;
     size_t reason_size;
-    uint32_t *order; /* indexes of the unit's classes, superclasses first */
-    Value *names;    /* of the unit's classes */
+    uint32_t *order;    /* indexes of the unit's classes, superclasses first */
+    Value *names;       /* of the unit's classes */
+    const Class *moved; /* the first outside the unit whose fields had to move, or NULL */
+    uint32_t moved_count;
 } Install;
 
 static bool refuse(Install *in, const char *format, BcText a, BcText b) {
@@ -209,7 +212,7 @@ static bool set_class_vars(BtVm *vm, Class *c, const BcClass *bc) {
 }
 
 /* Fields: the superclass's first, then the own ones that do not repeat an inherited name. */
-static bool set_fields(BtVm *vm, Class *c) {
+static bool set_fields(BtVm *vm, Class *c, bool *moved) {
     const Class *s = c->superclass;
     uint32_t inherited = s ? s->field_count : 0, own = c->bc->field_count, count = inherited;
     Value *names = class_table_own(vm, (inherited + own + 1) * sizeof *names);
@@ -231,13 +234,16 @@ static bool set_fields(BtVm *vm, Class *c) {
         owners[at] = c;
     }
     c->value_header = 0; /* no instance is made of it in place before its slots fit again */
+    if (!field_slots_set(vm, c, names, count, inherited, moved)) return false;
     c->field_count = count;
+    c->inherited_fields = inherited;
     c->field_names = names;
     c->field_info = info;
     c->field_owner = owners;
     if (!same_names(c->state_layout, names, count)) c->state_layout = slot_layout_new(vm, names, count);
     if (!c->state_layout || !literal_slots_set(vm, c)) return false;
-    bool makes_values = c->kind == BC_KIND_VALUE && !(c->flags & CLASS_ABSTRACT);
+    bool in_order = !c->field_slot && c->slot_count == count;
+    bool makes_values = in_order && c->kind == BC_KIND_VALUE && !(c->flags & CLASS_ABSTRACT);
     if (makes_values) c->value_header = header_make(c->id, KIND_INSTANCE, 0, 1 + (size_t)count);
     return true;
 }
@@ -254,7 +260,7 @@ static uint8_t kind_of(const Class *c) {
 static bool define_class(Install *in, const BcClass *bc, Value name) {
     BtVm *vm = in->vm;
     Class *c = class_by_name(vm, name);
-    bool fresh = !c;
+    bool fresh = !c, moved;
     if (fresh) c = class_new(vm, bc, name);
     if (!c) return false;
     c->superclass = class_by_name(vm, intern(vm, bc->superclass));
@@ -269,25 +275,36 @@ static bool define_class(Install *in, const BcClass *bc, Value name) {
     c->methods = c->class_methods = NULL;
     for (uint32_t i = 0; i < bc->method_count; i++)
         if (!add_method(vm, c, in->unit, &bc->methods[i], bc->methods[i].class_side, false)) return false;
-    if (!set_fields(vm, c) || !set_class_vars(vm, c, bc)) return false;
+    if (!set_fields(vm, c, &moved) || !set_class_vars(vm, c, bc)) return false;
     if (fresh)
         atomic_store_explicit(&vm->classes->by_symbol[value_to_symbol(name)], c->id, memory_order_release);
     return true;
 }
 
-/* Subclasses outside the unit follow a changed superclass: their fields lie behind the inherited ones. */
-static bool relayout_subclasses(BtVm *vm) {
+/* Does a class not have the fields of its superclass as that has them now? */
+static bool is_stale(const Class *c) {
+    const Class *s = c->superclass;
+    if (c->inherited_fields != s->field_count ||
+        memcmp(c->field_names, s->field_names, s->field_count * sizeof(Value)) != 0)
+        return true;
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (class_field_slot(c, i) != class_field_slot(s, i)) return true;
+    return false;
+}
+
+/* Subclasses outside the unit follow a changed superclass. */
+static bool relayout_subclasses(Install *in) {
+    BtVm *vm = in->vm;
     uint32_t limit = atomic_load_explicit(&vm->classes->class_limit, memory_order_relaxed);
     for (unsigned depth = 0; depth < MAX_HIERARCHY_DEPTH; depth++) {
         bool changed = false;
         for (uint32_t id = 1; id < limit; id++) {
             Class *c = class_by_id(vm, id);
             if (!c || !c->superclass || c->removed) continue;
-            const Class *s = c->superclass;
-            bool stale = c->field_count < s->field_count ||
-                         memcmp(c->field_names, s->field_names, s->field_count * sizeof(Value)) != 0;
-            if (!stale) continue;
-            if (!set_fields(vm, c)) return false;
+            bool moved;
+            if (!is_stale(c)) continue;
+            if (!set_fields(vm, c, &moved)) return false;
+            if (moved && !in->moved_count++) in->moved = c;
             changed = true;
         }
         if (!changed) break;
@@ -311,7 +328,7 @@ static bool define_all(Install *in) {
     const BcUnit *bc = in->unit->bc;
     for (uint32_t i = 0; i < bc->class_count; i++)
         if (!define_class(in, &bc->classes[in->order[i]], in->names[in->order[i]])) return false;
-    if (bc->class_count && !in->stdlib && !relayout_subclasses(in->vm)) return false;
+    if (bc->class_count && !in->stdlib && !relayout_subclasses(in)) return false;
     for (uint32_t i = 0; i < bc->extension_count; i++)
         if (!add_extension(in, &bc->extensions[i])) return false;
     return true;
@@ -368,6 +385,11 @@ bool classes_install(BtVm *vm, CodeUnit *unit, bool stdlib, char *reason, size_t
         if (!stdlib) dispatch_flush(vm); /* nothing has run before the library, so no cache is filled */
     }
     pthread_rwlock_unlock(&vm->classes->lock);
+    if (in.moved)
+        vm_log(
+            vm,
+            "warning: fields of class %s%s have moved, and its methods look where they were; load it again",
+            symbol_text(vm, in.moved->name, NULL), in.moved_count > 1 ? ", and of others below," : "");
     if (done && stdlib) done = check_fixed_classes(&in);
     if (done) start_processes(&in);
     memory_free(vm->memory, in.order);

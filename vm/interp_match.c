@@ -41,7 +41,8 @@ static Value named_slot(Process *p, Value instance, const char *name) {
     Class *c = class_by_id(p->vm, object_class(instance));
     Value symbol = symbol_lookup(p->vm, name, strlen(name));
     for (uint32_t i = 0; c && i < c->field_count; i++)
-        if (c->field_names[i] == symbol && i + 1 < object_size(instance)) return object_at(instance, i + 1);
+        if (c->field_names[i] == symbol && class_field_slot(c, i) + 1 < object_size(instance))
+            return object_at(instance, class_field_slot(c, i) + 1);
     return V_HOLE;
 }
 

@@ -39,7 +39,7 @@ static bool slots_may_be_nil(const Class *c) {
 static const Value *compute(Class *c, Value *slots) {
     const Class *s = c->superclass;
     uint32_t inherited = s ? s->field_count : 0, own = c->bc->field_count;
-    if (c->field_count != inherited + own) return NULL;
+    if (c->field_count != inherited + own || c->field_slot) return NULL;
     if (inherited && !s->literal_slots) return NULL;
     if (inherited) memcpy(slots, s->literal_slots, inherited * sizeof *slots);
     if (!own) return slots;

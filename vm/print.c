@@ -193,16 +193,16 @@ static void open_list(Printer *pr, Value v) {
 /* Fields in the order of their names: an insertion sort of a few pairs. */
 static void open_fields(Printer *pr, Value v, const Class *c) {
     PrintFrame *f = push(pr, PRINT_FIELDS, "(", ")");
-    size_t count = object_size(v) - 1 < c->field_count ? object_size(v) - 1 : c->field_count;
-    if (!f || !allocate_items(pr, f, 2 * count)) return;
-    for (size_t i = 0; i < count; i++) {
-        size_t at = f->count;
+    if (!f || !allocate_items(pr, f, 2 * (size_t)c->field_count)) return;
+    for (uint32_t i = 0; i < c->field_count; i++) {
+        size_t at = f->count, word = 1 + (size_t)class_field_slot(c, i);
+        if (word >= object_size(v)) continue; /* made before the class got this field */
         for (; at > 0 && value_compare(pr->vm, f->items[at - 2], c->field_names[i]) > 0; at -= 2) {
             f->items[at] = f->items[at - 2];
             f->items[at + 1] = f->items[at - 1];
         }
         f->items[at] = c->field_names[i];
-        f->items[at + 1] = object_at(v, i + 1);
+        f->items[at + 1] = object_at(v, word);
         f->count += 2;
     }
     if (pr->depth++ == 0 && pr->t) pr->base = pr->t->length;

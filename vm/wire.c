@@ -99,11 +99,12 @@ static bool put_dictionary(Text *t, Pending *todo, Value v, bool set) {
 }
 
 /* Fields of a class whose instances may be written and made from bytes; -1 if they may not. Exceptions stay
- * at home: the VM trusts their first slots. */
+ * at home: the VM trusts their first slots. So does what a reload has put in another order than the next VM
+ * will have it. */
 static int64_t wire_fields(BtVm *vm, const Class *c) {
     bool plain = c->id >= CLASS_ID_FIRST_FREE || c->id == CLASS_ID_Result || c->id == CLASS_ID_Interval ||
                  c->id == CLASS_ID_StackFrame;
-    if (!plain || c->kind == BC_KIND_ACTOR || (c->flags & CLASS_ABSTRACT)) return -1;
+    if (!plain || c->field_slot || c->kind == BC_KIND_ACTOR || (c->flags & CLASS_ABSTRACT)) return -1;
     return class_id_inherits(vm, c->id, CLASS_ID_Exception) ? -1 : (int64_t)c->field_count;
 }
 

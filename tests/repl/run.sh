@@ -16,5 +16,18 @@ for folder in scripts project; do
     failed=$((failed + ${counts#* }))
     [ -n "$counts" ] || failed=$((failed + 1))
 done
+
+# Sessions: inputs, and behind each what it prints. Warnings are counted.
+# session FILE WARNINGS
+session() {
+    sed 's,^// =>.*,,' "$here/$1" | "$binary" repl >"$work/printed" 2>"$work/errors"
+    if sed -n 's,^// => ,,p' "$here/$1" | diff - "$work/printed" && [ "$(grep -c '^warning: ' "$work/errors")" = "$2" ] &&
+        ! grep -v '^warning: ' "$work/errors"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+        cat "$work/errors"
+    fi
+}
+session reload.session 2
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

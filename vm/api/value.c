@@ -239,7 +239,8 @@ bt_value *bt_value_field(const bt_value *h, const char *name) {
     const Class *c = class_by_id(vm, object_class(v));
     Value symbol = symbol_lookup(vm, name, strlen(name));
     for (uint32_t i = 0; c && i < c->field_count; i++) {
-        size_t slot = object_size(v) - c->field_count + i; /* exceptions have slots of the VM's in front */
+        size_t slot =
+            object_size(v) - c->slot_count + class_field_slot(c, i); /* exceptions have the VM's in front */
         if (c->field_names[i] == symbol && slot >= 1 && slot < object_size(v))
             return handle_inside(h, object_at(v, slot));
     }

@@ -1,6 +1,7 @@
 /* Answers the compiler's questions about classes that exist already. Texts it hands out live until
  * world_free. */
 #include "vm/api/api_internal.h"
+#include "vm/field_slots.h"
 #include "vm/suggest.h"
 
 typedef struct Chunk {
@@ -34,7 +35,8 @@ static const char *const *names_of(World *w, const Value *symbols, uint32_t coun
     if (!c) return NULL;
     c->next = w->chunks;
     w->chunks = c;
-    for (uint32_t i = 0; i < count; i++) c->names[i] = symbol_text(w->vm, symbols[i], NULL);
+    for (uint32_t i = 0; i < count; i++)
+        c->names[i] = symbols[i] == V_NIL ? NULL : symbol_text(w->vm, symbols[i], NULL);
     return c->names;
 }
 
@@ -54,9 +56,18 @@ static bool find_class(void *context, const char *name, CompilerClass *out) {
                            .has_class_vars = c->class_var_count > 0,
                            .field_count = c->field_count,
                            .fields = names_of(w, c->field_names, c->field_count),
+                           .slots = c->field_slot,
+                           .slot_count = c->slot_count,
+                           .slot_names = c->slot_names ? names_of(w, c->slot_names, c->slot_count) : NULL,
                            .class_var_count = c->class_var_count,
                            .class_vars = names_of(w, c->class_var_names, c->class_var_count)};
-    return out->fields && out->class_vars;
+    return out->fields && out->class_vars && (out->slot_names || !c->slot_names);
+}
+
+static uint32_t slot_limit(void *context, const char *name) {
+    World *w = context;
+    const Class *c = class_named(w, name);
+    return c ? class_slot_limit(w->vm, c) : 0;
 }
 
 static bool find_method(void *context, const char *class_name, const char *selector, bool class_side,
@@ -93,6 +104,7 @@ CompilerWorld world_interface(World *w) {
     return (CompilerWorld){.context = w,
                            .find_class = find_class,
                            .find_method = find_method,
+                           .slot_limit = slot_limit,
                            .program_has = program_has,
                            .has_shared_name = has_shared_name,
                            .similar_class = similar_class};

@@ -154,7 +154,7 @@ PRIM(prim_object_new) {
 /* The keyword constructor of a value class, all of whose slots are among the arguments. */
 PRIM(prim_value_construct) {
     const Class *c = class_of_receiver(p, args[0]);
-    if (!c || c->kind != BC_KIND_VALUE || c->field_count != count) return PRIM_FAIL;
+    if (!c || c->kind != BC_KIND_VALUE || c->field_count != count || c->field_slot) return PRIM_FAIL;
     if (c->flags & CLASS_ABSTRACT) return check_instantiable(p, args[0], SYMBOL(new));
     return instance_of(p, c, args + 1, result);
 }
@@ -172,13 +172,19 @@ static size_t hidden_slots(BtVm *vm, uint32_t class_id) {
     return class_id_inherits(vm, class_id, CLASS_ID_Exception) ? EXC_SLOTS_END - 1 : 0;
 }
 
-static PrimStatus make_instance(Process *p, Value *args, Value *result) {
+/* From the values of the fields, in their order. */
+static PrimStatus make_instance(Process *p, const Class *c, Value *args, Value *result) {
+    bool ordered = !c || !c->field_slot;
     uint32_t id = special_payload(args[0]);
     size_t hidden = hidden_slots(p->vm, id), fields = object_size(args[1]) - 1;
-    if (!heap_reserve(p, 1 + hidden + fields)) return PRIM_RAISE;
-    Value made = heap_new(p, KIND_INSTANCE, id, 1 + hidden + fields);
+    size_t slots = ordered ? fields : c->slot_count;
+    if (!heap_reserve(p, 1 + hidden + slots)) return PRIM_RAISE;
+    Value made = heap_new(p, KIND_INSTANCE, id, 1 + hidden + slots);
+    uint64_t *own = object_words(made) + 1 + hidden;
     for (size_t i = 0; i < hidden; i++) object_words(made)[1 + i] = V_NIL;
-    for (size_t i = 0; i < fields; i++) object_words(made)[1 + hidden + i] = object_at(args[1], 1 + i);
+    for (size_t i = 0; i < slots; i++) own[i] = ordered ? object_at(args[1], 1 + i) : V_NIL;
+    for (uint32_t i = 0; !ordered && i < fields && i < c->field_count; i++)
+        own[c->field_slot[i]] = object_at(args[1], 1 + i);
     *result = made;
     return PRIM_OK;
 }
@@ -189,7 +195,7 @@ PRIM(prim_object_make) {
         return error_argument(p, args[0], SYMBOL(new), NULL);
     const Class *c = class_by_id(p->vm, special_payload(args[0]));
     if (c && (c->flags & CLASS_ABSTRACT)) return check_instantiable(p, args[0], SYMBOL(new));
-    return make_instance(p, args, result);
+    return make_instance(p, c, args, result);
 }
 
 PRIM(prim_object_make_with) {
@@ -198,9 +204,10 @@ PRIM(prim_object_make_with) {
     if (status != PRIM_OK) return status;
     Class *c = class_by_id(p->vm, special_payload(args[0]));
     size_t hidden = hidden_slots(p->vm, c->id);
-    for (uint32_t i = 0; i < c->field_count && 1 + hidden + i < object_size(*result); i++) {
+    for (uint32_t i = 0; i < c->field_count; i++) {
         Value v = dict_get(p->vm, args[2], c->field_names[i]);
-        if (v != V_HOLE) object_words(*result)[1 + hidden + i] = v;
+        size_t word = 1 + hidden + class_field_slot(c, i);
+        if (v != V_HOLE && word < object_size(*result)) object_words(*result)[word] = v;
     }
     return PRIM_OK;
 }
@@ -252,9 +259,10 @@ PRIM(prim_object_field_at) {
         return immutable(p, v, "fieldAt:", "Value types have no instance variables");
     *result = V_NIL;
     size_t hidden = hidden_slots(p->vm, c->id);
-    for (uint32_t i = 0; i < c->field_count; i++)
-        if (c->field_names[i] == args[1] && 1 + hidden + i < object_size(v))
-            *result = object_at(v, 1 + hidden + i);
+    for (uint32_t i = 0; i < c->field_count; i++) {
+        size_t word = 1 + hidden + class_field_slot(c, i);
+        if (c->field_names[i] == args[1] && word < object_size(v)) *result = object_at(v, word);
+    }
     return PRIM_OK;
 }
 
