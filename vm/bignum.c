@@ -112,7 +112,21 @@ PrimStatus bignum_add(Process *p, Value a, Value b, bool subtract, Value *out) {
     return finish(p, large->count + 1, large->negative, out);
 }
 
+/* One operand of one word, the common case: time in proportion to the limbs, and no scratch. */
+static PrimStatus mul_word(Process *p, Value large, int64_t word, Value *out) {
+    if (word == 0) return *out = value_from_int(0), PRIM_OK;
+    size_t count = object_words(large)[BIGNUM_SIZE] >> 1;
+    process_charge(p, (uint32_t)(count >> 4));
+    if (!reserve(p, count + 1, 0, &large, 1)) return PRIM_RAISE;
+    const uint64_t *words = object_words(large);
+    mp_limb_t *to = result_limbs_at_top(p), magnitude = word < 0 ? 0 - (mp_limb_t)word : (mp_limb_t)word;
+    to[count] = mpn_mul_1(to, (const mp_limb_t *)(words + BIGNUM_LIMBS), (mp_size_t)count, magnitude);
+    return finish(p, count + 1, (words[BIGNUM_SIZE] & 1) != (word < 0), out);
+}
+
 PrimStatus bignum_mul(Process *p, Value a, Value b, Value *out) {
+    if (value_is_ptr(a) && value_is_int(b)) return mul_word(p, a, value_to_int(b), out);
+    if (value_is_ptr(b) && value_is_int(a)) return mul_word(p, b, value_to_int(a), out);
     Value operands[2] = {a, b};
     Magnitude ma, mb;
     magnitude_of(a, &ma);
