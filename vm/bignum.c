@@ -518,21 +518,24 @@ bool number_literal_make(const Memory *memory, uint64_t *words, const char *digi
     return true;
 }
 
-static void append_small(Text *t, int64_t i) {
-    char digits[24];
-    char *at = digits + sizeof digits;
+const char *small_digits(int64_t i, char digits[SMALL_DIGITS], size_t *length) {
+    char *at = digits + SMALL_DIGITS;
     uint64_t rest = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
     do {
         *--at = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest);
     if (i < 0) *--at = '-';
-    text_append(t, at, (size_t)(digits + sizeof digits - at));
+    *length = (size_t)(digits + SMALL_DIGITS - at);
+    return at;
 }
 
 void integer_append_text(Text *t, Value v, unsigned radix) {
     if (value_is_int(v) && radix == 10) {
-        append_small(t, value_to_int(v));
+        char digits[SMALL_DIGITS];
+        size_t length;
+        const char *from = small_digits(value_to_int(v), digits, &length);
+        text_append(t, from, length);
         return;
     }
     Magnitude m;

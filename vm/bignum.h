@@ -43,6 +43,9 @@ PrimStatus bignum_from_double(Process *p, double integral, Value *out);
 
 PrimStatus bignum_from_digits(Process *p, const char *digits, size_t length, unsigned radix, bool negative,
                               Value *out);
+/* The decimal text of a small one: ends with `digits`. */
+enum { SMALL_DIGITS = 24 };
+const char *small_digits(int64_t i, char digits[SMALL_DIGITS], size_t *length);
 /* Appends the text of any Integer. t->failed if memory lacks. */
 void integer_append_text(Text *t, Value v, unsigned radix);
 

@@ -138,6 +138,7 @@ PrimStatus string_new_blank(Process *p, size_t length, char **bytes, Value *out)
 }
 
 void string_seal(Value string) { (void)string_flags(string); }
+void string_seal_as(Value string, unsigned flags) { *length_word(string) |= flags; }
 
 PrimStatus string_new(Process *p, const char *bytes, size_t length, Value *out) {
     char *to;
@@ -318,11 +319,38 @@ PrimStatus string_concat_many(Process *p, const Value *parts, size_t count, Valu
     return PRIM_OK;
 }
 
+#define QUICK_MAX_BYTES 1024u
+
+/* Plain text behind plain text, short or into the slack of left's buffer, while there is room for the object:
+ * nothing is scanned, reserved or rooted. False: not so. */
+static bool concat_quickly(Process *p, Value left, Value right, Value *out) {
+    uint64_t left_word = *length_word(left), right_word = *length_word(right);
+    size_t length = right_word >> 8, total = (left_word >> 8) + length, unused;
+    bool is_inline = total <= STRING_INLINE_MAX;
+    if (!(left_word & right_word & STRING_SIMPLE) || length > QUICK_MAX_BYTES) return false;
+    if (!heap_has_room(p, is_inline ? string_inline_words(total) : REF_WORDS)) return false;
+    if (is_inline) {
+        Value joined = build_inline_blank(p, total);
+        char *to = (char *)(object_words(joined) + INLINE_BYTES);
+        memcpy(to, string_bytes(left, &unused), total - length);
+        memcpy(to + total - length, string_bytes(right, &unused), length);
+        object_words(joined)[INLINE_LENGTH] |= left_word & 0xff;
+        return *out = joined, true;
+    }
+    char *tail = claim_tail(left, length);
+    if (!tail) return false;
+    memcpy(tail, string_bytes(right, &unused), length);
+    StringBuffer *buffer = ref_buffer(left);
+    counted_retain(&buffer->counted);
+    return *out = build_ref(p, buffer, object_words(left)[REF_OFFSET], total, left_word & 0xff, length), true;
+}
+
 PrimStatus string_concat(Process *p, Value left, Value right, Value *out) {
     if (string_length(right) == 0 || string_length(left) == 0) {
         *out = string_length(right) == 0 ? left : right;
         return PRIM_OK;
     }
+    if (concat_quickly(p, left, right, out)) return PRIM_OK;
     Value parts[2] = {left, right};
     RootSpan span;
     roots_push(p, &span, parts, 2);

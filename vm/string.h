@@ -51,6 +51,8 @@ PrimStatus string_from_codepoint(Process *p, uint32_t codepoint, Value *out);
  * string_seal. */
 PrimStatus string_new_blank(Process *p, size_t length, char **bytes, Value *out);
 void string_seal(Value string);
+/* The same where the flags are known. */
+void string_seal_as(Value string, unsigned flags);
 /* Bytes [from, from + length) of s; shares the buffer if that is worth it. */
 PrimStatus string_slice(Process *p, Value s, size_t from, size_t length, Value *out);
 /* left ++ right; uses the slack of left's buffer when its tail is free. Both must be bytes. */

@@ -177,8 +177,57 @@ PRIM(prim_list_join) {
     return prim_raise(p, ERR_argument_error, args[0], "join", "Elements must be Strings");
 }
 
+/* The length of elements and separators where all are byte strings; flags: what holds of all of them. */
+static bool measure(const Value *args, size_t *total, unsigned *flags) {
+    size_t pieces = 0, length = 0;
+    unsigned all = STRING_SIMPLE | STRING_UTF8_KNOWN | STRING_UTF8_VALID;
+    if (!value_is_bytes(args[1])) return false;
+    Value list = args[0];
+    for (; value_is_kind(list, KIND_CONS); list = CONS_TAIL(list), pieces++) {
+        Value piece = CONS_HEAD(list);
+        if (!value_is_bytes(piece)) return false;
+        length += string_length(piece);
+        if (length > STRING_MAX_BYTES) return false;
+        all &= string_flags(piece);
+    }
+    if (list != V_EMPTY_LIST) return false;
+    if (pieces > 1) all &= string_flags(args[1]);
+    if (pieces > 1 && string_length(args[1]) > (STRING_MAX_BYTES - length) / (pieces - 1)) return false;
+    *total = length + (pieces > 1 ? (pieces - 1) * string_length(args[1]) : 0);
+    *flags = all;
+    return true;
+}
+
+static char *put_bytes(char *to, Value piece) {
+    size_t length;
+    const char *bytes = string_bytes(piece, &length);
+    memcpy(to, bytes, length);
+    return to + length;
+}
+
+/* The usual case: the place is made once, and what holds of all pieces holds of the whole. */
+static PrimStatus join_strings(Process *p, const Value *args, size_t total, unsigned flags, Value *result) {
+    char *to;
+    PrimStatus status = string_new_blank(p, total, &to, result);
+    if (status != PRIM_OK) return status;
+    for (Value list = args[0]; list != V_EMPTY_LIST; list = CONS_TAIL(list)) {
+        if (list != args[0]) to = put_bytes(to, args[1]);
+        to = put_bytes(to, CONS_HEAD(list));
+    }
+    if (flags & STRING_UTF8_VALID)
+        string_seal_as(*result, flags);
+    else
+        string_seal(*result);
+    return PRIM_OK;
+}
+
 PRIM(prim_list_join_with) {
     (void)count;
+    size_t total;
+    unsigned flags;
+    size_t most = text_for(p).most;
+    if (measure(args, &total, &flags) && total > STRING_INLINE_MAX && (!most || total <= most))
+        return join_strings(p, args, total, flags, result);
     Text t = text_for(p);
     bool ok = true;
     for (Value list = args[0]; ok && list != V_EMPTY_LIST; list = CONS_TAIL(list)) {

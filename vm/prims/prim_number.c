@@ -27,7 +27,16 @@ BINARY(prim_integer_bit_shift, number_bit_shift)
 PRIM(prim_number_negated) { return (void)count, number_negate(p, args[0], result); }
 PRIM(prim_integer_bit_not) { return (void)count, number_bit_not(p, args[0], result); }
 
-PRIM(prim_number_print_string) { return (void)count, value_print_string(p, args[0], result); }
+PRIM(prim_number_print_string) {
+    (void)count;
+    char digits[SMALL_DIGITS];
+    if (!value_is_int(args[0])) return value_print_string(p, args[0], result);
+    size_t length;
+    const char *from = small_digits(value_to_int(args[0]), digits, &length);
+    if (!heap_reserve(p, string_inline_words(length))) return PRIM_RAISE;
+    *result = string_build_inline(p, from, length);
+    return PRIM_OK;
+}
 
 PRIM(prim_integer_as_float) {
     (void)count;
