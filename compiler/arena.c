@@ -1,7 +1,6 @@
 /* Chunked bump allocation; see arena.h for what happens without memory. */
 #include "compiler/arena.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct ArenaChunk {
@@ -12,19 +11,20 @@ struct ArenaChunk {
 
 enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 256 * 1024 };
 
-void arena_init(Arena *arena) {
+void arena_init(Arena *arena, const Memory *memory) {
     memset(arena, 0, offsetof(Arena, emergency)); /* parts of the area are cleared when handed out */
+    arena->memory = memory;
     arena->next_chunk_bytes = FIRST_CHUNK;
 }
 
 void arena_free(Arena *arena) {
     for (ArenaChunk *chunk = arena->chunks; chunk;) {
         ArenaChunk *previous = chunk->previous;
-        free(chunk);
+        memory_free(arena->memory, chunk);
         chunk = previous;
     }
     size_t limit = arena->limit_bytes;
-    arena_init(arena);
+    arena_init(arena, arena->memory);
     arena->limit_bytes = limit;
 }
 
@@ -35,7 +35,7 @@ static void *allocate_slow(Arena *arena, size_t size) {
     bool own = size > bytes / 4;
     if (own) bytes = size;
     if (arena->limit_bytes && arena->used_bytes + bytes > arena->limit_bytes) goto fail;
-    ArenaChunk *chunk = malloc(sizeof *chunk + bytes);
+    ArenaChunk *chunk = memory_alloc(arena->memory, sizeof *chunk + bytes);
     if (!chunk) goto fail;
     chunk->size = bytes;
     arena->used_bytes += bytes;

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vm/bytecode/memory.h"
+
 #define ARENA_ALIGN 8
 #define ARENA_EMERGENCY_BYTES 512 /* the largest request that never fails */
 #define ARENA_EMERGENCY_AREA 8192
@@ -22,6 +24,7 @@
 typedef struct ArenaChunk ArenaChunk;
 
 typedef struct Arena {
+    const Memory *memory;
     char *next, *end; /* free part of the current chunk */
     ArenaChunk *chunks;
     size_t next_chunk_bytes;
@@ -32,7 +35,8 @@ typedef struct Arena {
     _Alignas(ARENA_ALIGN) char emergency[ARENA_EMERGENCY_AREA];
 } Arena;
 
-void arena_init(Arena *arena);
+/* `memory`: where its chunks come from. */
+void arena_init(Arena *arena, const Memory *memory);
 void arena_free(Arena *arena);
 static inline bool arena_failed(const Arena *arena) { return arena->failed; }
 

@@ -17,7 +17,7 @@ static bool compilation_begin(Compilation *c, const CompileOptions *options, con
                               size_t length, DiagList *diags) {
     memset(c, 0, sizeof *c);
     c->errors_before = diag_error_count(diags);
-    arena_init(&c->arena);
+    arena_init(&c->arena, options->memory);
     c->a = (Analysis){.options = options, .arena = &c->arena, .intern = &c->intern, .diags = diags};
     c->input = (ParseInput){&c->file, &c->arena, &c->intern, diags};
     if (!source_file_init(&c->file, options->name ? options->name : "", source, length)) {
@@ -25,6 +25,7 @@ static bool compilation_begin(Compilation *c, const CompileOptions *options, con
         intern_init(&c->intern, &c->arena);
         return false;
     }
+    c->file.memory = options->memory;
     return intern_init(&c->intern, &c->arena) && constructs_init(&c->a);
 }
 

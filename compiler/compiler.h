@@ -41,12 +41,13 @@ typedef struct {
 } CompilerWorld;
 
 typedef struct {
-    const char *name;   /* file name for diagnostics */
-    bool stdlib;        /* pragmas allowed; classes flagged CLASS_STDLIB, class methods METHOD_DIRECT */
-    bool script;        /* top-level expressions allowed (run, eval, REPL) */
-    bool session;       /* unknown names are looked up in the session at run time rather than an error */
-    bool spoil_methods; /* beamtalk test: a semantic error in one method body spoils that method only */
-    bool refuse_empty;  /* a text without expression or definition is an error */
+    const char *name;     /* file name for diagnostics */
+    bool stdlib;          /* pragmas allowed; classes flagged CLASS_STDLIB, class methods METHOD_DIRECT */
+    bool script;          /* top-level expressions allowed (run, eval, REPL) */
+    bool session;         /* unknown names are looked up in the session at run time rather than an error */
+    bool spoil_methods;   /* beamtalk test: a semantic error in one method body spoils that method only */
+    bool refuse_empty;    /* a text without expression or definition is an error */
+    const Memory *memory; /* of the compilation and of the unit that it makes */
     const BcText *bindings;
     uint32_t binding_count; /* names that exist in the session */
     CompilerWorld world;

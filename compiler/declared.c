@@ -30,11 +30,11 @@ struct Declared {
     CompilerWorld below;
 };
 
-Declared *declared_new(CompilerWorld below) {
-    Declared *d = calloc(1, sizeof *d);
+Declared *declared_new(const Memory *memory, CompilerWorld below) {
+    Declared *d = memory_zalloc(memory, sizeof *d);
     if (!d) return NULL;
     d->below = below;
-    arena_init(&d->arena);
+    arena_init(&d->arena, memory);
     if (intern_init(&d->intern, &d->arena)) return d;
     return declared_free(d), NULL;
 }
@@ -42,8 +42,9 @@ Declared *declared_new(CompilerWorld below) {
 void declared_free(Declared *d) {
     if (!d) return;
     intern_free(&d->intern);
+    const Memory *memory = d->arena.memory;
     arena_free(&d->arena);
-    free(d);
+    memory_free(memory, d);
 }
 
 /* ---- noting ---- */
@@ -72,7 +73,7 @@ void declared_add(Declared *d, const char *source, size_t length) {
     DeclaredText *text = ARENA_NEW(&d->arena, DeclaredText);
     SourceFile file;
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, d->arena.memory);
     if (source_file_init(&file, "", source, length)) {
         text->module = parse_module(&(ParseInput){&file, &d->arena, &d->intern, &diags});
         source_file_free(&file);

@@ -12,7 +12,7 @@
 typedef struct Declared Declared;
 
 /* `below` is asked for classes that no text declares. NULL: no memory. */
-Declared *declared_new(CompilerWorld below);
+Declared *declared_new(const Memory *memory, CompilerWorld below);
 void declared_free(Declared *declared);
 /* Notes the classes, protocols and extensions of the next text. Diagnostics are dropped: compiling it finds
  * them again. */

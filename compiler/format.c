@@ -290,7 +290,7 @@ static void parsed_free(Parsed *p) {
 static void parse(Parsed *p, const char *name, const char *text, size_t length, DiagList *diags) {
     uint32_t errors = diag_error_count(diags);
     memset(p, 0, sizeof *p);
-    arena_init(&p->arena);
+    arena_init(&p->arena, NULL);
     diags->limit = UINT32_MAX; /* redundant periods are found in the lints */
     if (!intern_init(&p->intern, &p->arena) || !source_file_init(&p->file, name, text, length)) {
         diag_add(diags, DIAG_ERROR, "syntax", span_make(0, 0), "the text is too long");
@@ -313,7 +313,7 @@ static bool same_tree(const Module *module, const char *name, const char *text, 
     Parsed again;
     DiagList diags;
     size_t one_length = 0, other_length = 0;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     parse(&again, name, text, length, &diags);
     char *one = tree_text(module, &one_length);
     char *other = again.module ? tree_text(again.module, &other_length) : NULL;

@@ -71,7 +71,7 @@ InputState input_state(const char *text, size_t length) {
     Arena arena;
     Intern intern;
     TokenList tokens = {0};
-    arena_init(&arena);
+    arena_init(&arena, NULL);
     InputState state = INPUT_COMPLETE;
     if (intern_init(&intern, &arena)) {
         lexer_run(text, (uint32_t)length, &intern, &tokens);

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_SLOTS = 256, FORMAT_MAX = 1000 };
@@ -21,14 +20,14 @@ static uint32_t hash_bytes(const char *bytes, size_t length) {
 
 bool intern_init(Intern *intern, Arena *arena) {
     *intern = (Intern){.arena = arena};
-    intern->slots = calloc(FIRST_SLOTS, sizeof *intern->slots);
+    intern->slots = memory_zalloc(arena->memory, FIRST_SLOTS * sizeof *intern->slots);
     if (!intern->slots) return false;
     intern->mask = FIRST_SLOTS - 1;
     return true;
 }
 
 void intern_free(Intern *intern) {
-    free(intern->slots);
+    if (intern->arena) memory_free(intern->arena->memory, intern->slots);
     *intern = (Intern){0};
 }
 
@@ -39,7 +38,7 @@ static bool make_room(Intern *intern) {
     if (intern->count * 2 <= intern->mask) return true;
     size_t old_size = (size_t)intern->mask + 1;
     if (old_size > UINT32_MAX / 2) return intern->count < intern->mask;
-    InternEntry **slots = calloc(old_size * 2, sizeof *slots);
+    InternEntry **slots = memory_zalloc(intern->arena->memory, old_size * 2 * sizeof *slots);
     if (!slots) return intern->count < intern->mask;
     uint32_t mask = (uint32_t)(old_size * 2 - 1);
     for (size_t i = 0; i < old_size; i++) {
@@ -49,7 +48,7 @@ static bool make_room(Intern *intern) {
         while (slots[at]) at = (at + 1) & mask;
         slots[at] = entry;
     }
-    free(intern->slots);
+    memory_free(intern->arena->memory, intern->slots);
     intern->slots = slots;
     intern->mask = mask;
     return true;

@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct Intern {
     Arena *arena;
-    InternEntry **slots; /* open addressing, power of two, malloc'ed */
+    InternEntry **slots; /* open addressing, power of two, in native memory */
     uint32_t mask, count;
 } Intern;
 

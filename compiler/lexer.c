@@ -61,7 +61,8 @@ static bool grow_tokens(Lexer *lx) {
     TokenList *list = lx->tokens;
     size_t capacity = list->capacity ? (size_t)list->capacity * 2 : (size_t)lx->length / 5 + 16;
     if (capacity > UINT32_MAX) capacity = UINT32_MAX;
-    Token *items = capacity > list->count ? realloc(list->items, capacity * sizeof *items) : NULL;
+    Token *items =
+        capacity > list->count ? memory_realloc(list->memory, list->items, capacity * sizeof *items) : NULL;
     if (!items) {
         lx->intern->arena->failed = true;
         return false;
@@ -455,7 +456,7 @@ static void skip_prologue(Lexer *lx) {
 }
 
 void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tokens) {
-    *tokens = (TokenList){0};
+    *tokens = (TokenList){.memory = intern->arena->memory};
     Lexer lx = {.text = text, .limit = length, .length = length, .intern = intern, .tokens = tokens};
     lx.scan_budget = 8 * (uint64_t)length + (1 << 20);
     skip_prologue(&lx);
@@ -468,6 +469,6 @@ void lexer_run(const char *text, uint32_t length, Intern *intern, TokenList *tok
 }
 
 void lexer_free_tokens(TokenList *tokens) {
-    free(tokens->items);
+    memory_free(tokens->memory, tokens->items);
     *tokens = (TokenList){0};
 }

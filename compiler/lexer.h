@@ -39,7 +39,8 @@ typedef struct {
 } Token;
 
 typedef struct {
-    Token *items; /* malloc'ed */
+    const Memory *memory; /* of the items: the arena's */
+    Token *items;
     uint32_t count, capacity;
 } TokenList;
 

@@ -1,6 +1,6 @@
 /* From a module to a unit: functions of every method, and the shell that says which class has which.
  *
- * The shell is plain malloc'ed data, as bytecode.h has it; emit completes it. Generated methods
+ * The shell is native memory, as bytecode.h has it; emit completes it. Generated methods
  * (METHOD_GENERATED) give way to methods of the same name in the source.
  */
 #include "compiler/lower.h"
@@ -11,8 +11,8 @@
 /* ---- shell data ---- */
 
 static BcText text_of(Arena *arena, const char *bytes, size_t length) {
-    if (!bytes || !length) return (BcText){NULL, 0};
-    char *copy = malloc(length + 1);
+    if (!bytes || !length || arena->failed) return (BcText){NULL, 0}; /* failed: it may go nowhere */
+    char *copy = memory_alloc(arena->memory, length + 1);
     if (!copy) return arena->failed = true, (BcText){NULL, 0};
     memcpy(copy, bytes, length);
     copy[length] = 0;
@@ -23,8 +23,9 @@ typedef struct {
     Lower l;
     const char *source;
     size_t length;
-    BcMethod *methods; /* of the class at hand, malloc'ed */
+    BcMethod *methods; /* of the class at hand */
     uint32_t count, capacity;
+    BcMethod nowhere; /* what is added without memory: it owns nothing */
 } UnitLower;
 
 static BcText name_text(const UnitLower *u, const char *name) {
@@ -38,11 +39,10 @@ static BcText span_text(const UnitLower *u, Span span) {
 
 static BcMethod *method_add(UnitLower *u, const char *selector, uint32_t function, uint8_t flags,
                             bool class_side) {
-    static BcMethod nowhere;
     if (u->count == u->capacity) {
         uint32_t capacity = u->capacity ? u->capacity * 2 : 16;
-        BcMethod *grown = realloc(u->methods, capacity * sizeof *grown);
-        if (!grown) return u->l.a->arena->failed = true, &nowhere;
+        BcMethod *grown = memory_realloc(u->l.a->arena->memory, u->methods, capacity * sizeof *grown);
+        if (!grown) return u->l.a->arena->failed = true, &u->nowhere;
         u->methods = grown;
         u->capacity = capacity;
     }
@@ -285,7 +285,7 @@ static uint32_t lower_default(Lower *l, FieldDecl *f) {
 }
 
 static BcField *fields_of(UnitLower *u, FieldDeclList list, bool class_side) {
-    BcField *fields = list.count ? calloc(list.count, sizeof *fields) : NULL;
+    BcField *fields = list.count ? memory_zalloc(u->l.a->arena->memory, list.count * sizeof *fields) : NULL;
     if (list.count && !fields) u->l.a->arena->failed = true;
     for (uint32_t i = 0; fields && i < list.count; i++) {
         FieldDecl *f = list.items[i];
@@ -329,7 +329,7 @@ static void lower_classes(UnitLower *u) {
     Module *m = u->l.a->module;
     BcUnit *shell = u->l.unit->shell;
     if (!m->classes.count) return;
-    shell->classes = calloc(m->classes.count, sizeof *shell->classes);
+    shell->classes = memory_zalloc(shell->memory, m->classes.count * sizeof *shell->classes);
     if (!shell->classes) u->l.a->arena->failed = true;
     for (uint32_t i = 0; shell->classes && i < m->classes.count; i++)
         lower_class(u, m->classes.items[i]->facts, &shell->classes[shell->class_count++]);
@@ -367,7 +367,8 @@ static void lower_script(UnitLower *u) {
     FunctionSpec spec = {.facts = l->a->script, .kind = FN_SCRIPT, .span = l->a->module->span};
     FnLower *fn = lower_function_begin(l, &spec);
     shell->script = lower_function_end(l, fn, lower_statements(l, l->a->module->statements, POS_VALUE));
-    shell->bindings = bindings->count ? calloc(bindings->count, sizeof *shell->bindings) : NULL;
+    shell->bindings =
+        bindings->count ? memory_zalloc(shell->memory, bindings->count * sizeof *shell->bindings) : NULL;
     for (uint32_t i = 0; shell->bindings && i < bindings->count; i++)
         shell->bindings[shell->binding_count++] = name_text(u, ((const Var *)bindings->items[i])->name);
     if (shell->binding_count != bindings->count) l->a->arena->failed = true;
@@ -376,7 +377,8 @@ static void lower_script(UnitLower *u) {
 /* ---- entry ---- */
 
 static bool unit_begin(UnitLower *u, Analysis *a, const char *source, size_t length) {
-    *u = (UnitLower){.l = {.a = a, .unit = ir_unit_new()}, .source = source, .length = length};
+    *u = (UnitLower){
+        .l = {.a = a, .unit = ir_unit_new(a->options->memory)}, .source = source, .length = length};
     if (!u->l.unit) return false;
     BcUnit *shell = u->l.unit->shell;
     shell->name = text_of(u->l.a->arena, a->options->name, a->options->name ? strlen(a->options->name) : 0);

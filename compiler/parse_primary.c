@@ -94,14 +94,16 @@ static Node *parse_float(Parser *p) {
     const char *text = p->text + token->start;
     uint32_t length = token->end - token->start;
     char local[64];
-    char *copy = length < sizeof local ? local : malloc((size_t)length + 1); /* strtod wants a NUL */
+    char *copy = length < sizeof local
+                     ? local
+                     : memory_alloc(p->arena->memory, (size_t)length + 1); /* strtod wants a NUL */
     double value = 0;
     bool complete = text[length - 1] >= '0' && text[length - 1] <= '9'; /* not `1e`, `1e+` */
     if (copy) {
         memcpy(copy, text, length);
         copy[length] = '\0';
         value = read_double(copy);
-        if (copy != local) free(copy);
+        if (copy != local) memory_free(p->arena->memory, copy);
     } else {
         p->arena->failed = true;
     }

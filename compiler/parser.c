@@ -141,13 +141,13 @@ void parser_selector_add(Parser *p, SelectorBuffer *buffer, const char *part) {
     }
     if (buffer->used + length > buffer->capacity) {
         size_t capacity = (buffer->used + length) * 2;
-        char *bytes = malloc(capacity);
+        char *bytes = memory_alloc(p->arena->memory, capacity);
         if (!bytes) {
             p->arena->failed = true;
             return;
         }
         memcpy(bytes, buffer->bytes, buffer->used);
-        if (buffer->bytes != buffer->local) free(buffer->bytes);
+        if (buffer->bytes != buffer->local) memory_free(p->arena->memory, buffer->bytes);
         buffer->bytes = bytes;
         buffer->capacity = capacity;
     }
@@ -157,7 +157,7 @@ void parser_selector_add(Parser *p, SelectorBuffer *buffer, const char *part) {
 
 const char *parser_selector_finish(Parser *p, SelectorBuffer *buffer) {
     const char *selector = intern_bytes(p->intern, buffer->bytes, buffer->used);
-    if (buffer->bytes != buffer->local) free(buffer->bytes);
+    if (buffer->bytes != buffer->local) memory_free(p->arena->memory, buffer->bytes);
     return selector;
 }
 

@@ -164,14 +164,15 @@ static void walk(Walk *w, const Node *node) {
     }
 }
 
-bool method_uses(const char *source, size_t length, UseVisitor visit, void *context) {
+bool method_uses(const Memory *memory, const char *source, size_t length, UseVisitor visit, void *context) {
     Arena arena;
     Intern intern;
     SourceFile file;
     DiagList diags;
     if (!source_file_init(&file, "method", source, length)) return false;
-    diag_list_init(&diags);
-    arena_init(&arena);
+    file.memory = memory;
+    diag_list_init(&diags, memory);
+    arena_init(&arena, memory);
     MethodDecl *method = NULL;
     if (intern_init(&intern, &arena)) {
         ParseInput in = {&file, &arena, &intern, &diags};

@@ -112,6 +112,7 @@ typedef struct {
 } Stub;
 
 typedef struct {
+    const Memory *memory;
     IrUnit *unit;
     DiagList *diags;
     IrFunction *fn;

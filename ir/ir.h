@@ -245,7 +245,7 @@ typedef struct {
 } IrUnit;
 
 /* ir/ir_build.c: allocation and small constructors; all memory belongs to the unit. */
-IrUnit *ir_unit_new(void);
+IrUnit *ir_unit_new(const Memory *memory);
 void ir_unit_free(IrUnit *unit);
 void *ir_alloc(IrUnit *unit, size_t size); /* zeroed */
 char *ir_text(IrUnit *unit, const char *bytes, size_t length);

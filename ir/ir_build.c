@@ -20,6 +20,7 @@ typedef struct Chunk {
 } Chunk;
 
 struct IrArena {
+    const Memory *memory;
     char *next, *end;
     Chunk *chunks;
     size_t next_chunk;
@@ -44,7 +45,7 @@ static void *alloc_slow(IrArena *arena, size_t size) {
     size_t bytes = arena->next_chunk;
     bool own = size > bytes / 4;
     if (own) bytes = size;
-    Chunk *chunk = size > SIZE_MAX / 2 ? NULL : malloc(sizeof *chunk + bytes);
+    Chunk *chunk = size > SIZE_MAX / 2 ? NULL : memory_alloc(arena->memory, sizeof *chunk + bytes);
     if (!chunk) {
         arena->failed = true;
         return emergency_part(arena, size);
@@ -98,16 +99,19 @@ void *ir_grow(IrUnit *unit, void *items, uint32_t count, uint32_t *capacity, siz
 
 /* ---- unit ---- */
 
-IrUnit *ir_unit_new(void) {
-    IrUnit *unit = calloc(1, sizeof *unit);
-    IrArena *arena = malloc(sizeof *arena);
-    BcUnit *shell = calloc(1, sizeof *shell);
+const Memory *ir_memory(const IrUnit *unit) { return unit->arena->memory; }
+
+IrUnit *ir_unit_new(const Memory *memory) {
+    IrUnit *unit = memory_zalloc(memory, sizeof *unit);
+    IrArena *arena = memory_alloc(memory, sizeof *arena);
+    BcUnit *shell = memory_zalloc(memory, sizeof *shell);
     if (!unit || !arena || !shell) {
-        free(unit);
-        free(arena);
-        free(shell);
+        memory_free(memory, unit);
+        memory_free(memory, arena);
+        memory_free(memory, shell);
         return NULL;
     }
+    arena->memory = shell->memory = memory;
     arena->next = arena->end = NULL; /* field by field: the emergency area stays untouched */
     arena->chunks = NULL;
     arena->next_chunk = FIRST_CHUNK;
@@ -125,15 +129,16 @@ IrUnit *ir_unit_new(void) {
 
 void ir_unit_free(IrUnit *unit) {
     if (!unit) return;
+    const Memory *memory = unit->arena->memory;
     for (Chunk *chunk = unit->arena->chunks; chunk;) {
         Chunk *previous = chunk->previous;
-        free(chunk);
+        memory_free(memory, chunk);
         chunk = previous;
     }
-    free(unit->arena->slots);
-    free(unit->arena);
+    memory_free(memory, unit->arena->slots);
+    memory_free(memory, unit->arena);
     bc_unit_free(unit->shell);
-    free(unit);
+    memory_free(memory, unit);
 }
 
 /* ---- constants, shared ---- */
@@ -167,14 +172,14 @@ static bool same_const(const BcConst *a, const BcConst *b) {
 static bool grow_slots(IrUnit *unit) {
     IrArena *arena = unit->arena;
     uint32_t count = arena->slot_count ? arena->slot_count * 2 : FIRST_SLOTS;
-    uint32_t *slots = calloc(count, sizeof *slots);
+    uint32_t *slots = memory_zalloc(arena->memory, count * sizeof *slots);
     if (!slots) return arena->failed = true, false;
     for (uint32_t i = 0; i < unit->const_count; i++) {
         uint32_t at = (uint32_t)hash_const(&unit->consts[i]) & (count - 1);
         while (slots[at]) at = (at + 1) & (count - 1);
         slots[at] = i + 1;
     }
-    free(arena->slots);
+    memory_free(arena->memory, arena->slots);
     arena->slots = slots;
     arena->slot_count = count;
     return true;

@@ -226,7 +226,7 @@ void code_frame(Emit *e, const IrFrame *frame, Dest dest) {
 
 static BcText copy_text(Emit *e, const char *bytes, size_t length) {
     if (!length) return (BcText){NULL, 0};
-    char *copy = malloc(length + 1);
+    char *copy = memory_alloc(e->memory, length + 1);
     if (!copy) return code_fail(e, "there is not enough memory"), (BcText){NULL, 0};
     memcpy(copy, bytes, length);
     copy[length] = 0;
@@ -236,7 +236,7 @@ static BcText copy_text(Emit *e, const char *bytes, size_t length) {
 /* An exact copy of what a growing buffer holds. */
 static void *copy_array(Emit *e, const void *from, uint32_t count, size_t item) {
     if (!count) return NULL;
-    void *copy = malloc(count * item);
+    void *copy = memory_alloc(e->memory, count * item);
     if (!copy) return code_fail(e, "there is not enough memory"), NULL;
     return memcpy(copy, from, count * item);
 }
@@ -343,13 +343,14 @@ static void free_buffers(Emit *e) {
     void *buffers[] = {e->temps,   e->locals, e->frames,   e->loops, e->homes,        e->bound,
                        e->windows, e->code,   e->lines,    e->sites, e->region_table, e->patches,
                        e->stubs,   e->labels, e->branches, e->saved};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]);
-    free(e);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) memory_free(e->memory, buffers[i]);
+    memory_free(e->memory, e);
 }
 
 static bool emit_unit(Emit *e, BcUnit *out) {
     const IrUnit *unit = e->unit;
-    e->functions = unit->function_count ? calloc(unit->function_count, sizeof *e->functions) : NULL;
+    e->functions =
+        unit->function_count ? memory_zalloc(e->memory, unit->function_count * sizeof *e->functions) : NULL;
     if (unit->function_count && !e->functions) return false;
     out->functions = e->functions;
     out->function_count = unit->function_count;
@@ -363,12 +364,14 @@ static bool emit_unit(Emit *e, BcUnit *out) {
 BcUnit *ir_emit(IrVerified *verified, DiagList *diags) {
     IrUnit *unit = verified->unit;
     BcUnit *out = unit->shell;
-    Emit *e = calloc(1, sizeof *e);
+    const Memory *memory = ir_memory(unit);
+    Emit *e = memory_zalloc(memory, sizeof *e);
     if (!e || !out) {
-        free(e);
+        memory_free(memory, e);
         diag_add(diags, DIAG_ERROR, "limit", span_make(0, 0), "Out of memory while compiling");
         return NULL;
     }
+    e->memory = memory;
     e->unit = unit;
     e->diags = diags;
     bool ok = emit_unit(e, out);

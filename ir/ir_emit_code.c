@@ -12,7 +12,7 @@ bool code_grow(Emit *e, void *array, uint32_t *capacity, size_t item, uint32_t n
     while (larger < needed) larger *= 2;
     void *old;
     memcpy(&old, array, sizeof old); /* array is a T **, whatever T is */
-    void *grown = realloc(old, larger * item);
+    void *grown = memory_realloc(e->memory, old, larger * item);
     if (!grown) return code_fail(e, "there is not enough memory"), false;
     memcpy(array, &grown, sizeof grown);
     *capacity = larger;

@@ -8,6 +8,7 @@
 void ir_fail(IrUnit *unit);
 /* Room for one more item of an array {items, count, capacity}; the old array stays in the arena. NULL: no
  * memory, the unit has failed. */
+const Memory *ir_memory(const IrUnit *unit); /* where it takes its blocks */
 void *ir_grow(IrUnit *unit, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 uint32_t ir_const_add(IrUnit *unit, BcConst k); /* shared; text is copied */
 

@@ -515,15 +515,16 @@ static void function_text(Parser *p) {
 
 /* ---- units ---- */
 
-/* The shell is malloc'ed data, unlike everything else here. */
+/* The shell is native memory, unlike everything else here. */
 static void binding_text(Parser *p) {
     BcUnit *shell = p->unit->shell;
     BcText name = quoted(p);
-    BcText *grown = realloc(shell->bindings, (shell->binding_count + 1) * sizeof *grown);
-    char *copy = malloc(name.length + 1);
+    BcText *grown =
+        memory_realloc(shell->memory, shell->bindings, (shell->binding_count + 1) * sizeof *grown);
+    char *copy = memory_alloc(shell->memory, name.length + 1);
     if (grown) shell->bindings = grown;
     if (!grown || !copy) {
-        free(copy);
+        memory_free(shell->memory, copy);
         return complain(p, "out of memory");
     }
     memcpy(copy, name.bytes, name.length);
@@ -547,7 +548,7 @@ static void unit_text(Parser *p) {
 }
 
 IrUnit *ir_parse(const char *text, size_t length, DiagList *diags) {
-    Parser p = {.text = text, .length = length, .unit = ir_unit_new(), .diags = diags};
+    Parser p = {.text = text, .length = length, .unit = ir_unit_new(NULL), .diags = diags};
     if (p.unit) unit_text(&p);
     if (p.unit && ir_failed(p.unit)) complain(&p, "out of memory");
     if (p.unit && !p.failed) return p.unit;

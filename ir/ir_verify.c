@@ -53,7 +53,7 @@ bool verify_grow(Verify *v, void *array, uint32_t *capacity, size_t item, uint32
     while (larger < needed) larger *= 2;
     void *old;
     memcpy(&old, array, sizeof old);
-    char *items = realloc(old, larger * item);
+    char *items = memory_realloc(ir_memory(v->unit), old, larger * item);
     if (!items) return v->no_memory = v->stop = true, false;
     memset(items + *capacity * item, 0, (larger - *capacity) * item);
     memcpy(array, &items, sizeof items);
@@ -322,18 +322,20 @@ static void verify_unit(Verify *v) {
 }
 
 static void verify_end(Verify *v) {
-    free(v->temps);
-    free(v->locals);
-    free(v->functions);
-    free(v->open);
-    free(v->bound);
-    free(v->saved);
-    free(v->taken);
+    const Memory *memory = ir_memory(v->unit);
+    memory_free(memory, v->temps);
+    memory_free(memory, v->locals);
+    memory_free(memory, v->functions);
+    memory_free(memory, v->open);
+    memory_free(memory, v->bound);
+    memory_free(memory, v->saved);
+    memory_free(memory, v->taken);
 }
 
 IrVerified *ir_verify(IrUnit *unit, DiagList *diags) {
     Verify v = {.unit = unit, .diags = diags};
-    if (unit->function_count) v.functions = calloc(unit->function_count, sizeof *v.functions);
+    if (unit->function_count)
+        v.functions = memory_zalloc(ir_memory(unit), unit->function_count * sizeof *v.functions);
     v.no_memory = ir_failed(unit) || (unit->function_count && !v.functions);
     if (!v.no_memory) verify_unit(&v);
     verify_end(&v);

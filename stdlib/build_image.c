@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
                               .stdlib = true,
                               .world = {.find_class = find_no_class, .find_method = find_no_method}};
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     if (strncmp(argv[1], "--", 2) == 0) return print_form(argv[1], &options, &source, &diags);
     BcUnit *unit = compile_source(&options, source.bytes, source.length, &diags);
     report(&diags, parts, argc - 2, &source);

@@ -15,7 +15,7 @@ typedef struct {
     BcUnit *(*compile_method)(BtVm *vm, const char *class_name, bool class_side, const char *source,
                               size_t length, DiagList *diags);
     /* Shows what the text of one method mentions; false: it is no method. */
-    bool (*uses)(const char *source, size_t length, UseVisitor visit, void *context);
+    bool (*uses)(const Memory *memory, const char *source, size_t length, UseVisitor visit, void *context);
 } CompileService;
 
 #endif

@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "beamtalk.h"
+#include "compiler/compiler.h"
 #include "tests/unit/test_suite.h"
 
 /* ---- the allocator ---- */
 
 typedef struct {
-    _Atomic long calls, blocks, bytes, strange;
+    _Atomic long calls, blocks, bytes, peak, strange;
     long fail_from, fail_until; /* these calls get nothing; 0: none */
     long most_bytes;            /* 0: no bound */
 } Store;
@@ -37,7 +38,8 @@ static void *taken(Store *s, Head *head, size_t size) {
     if (!head) return NULL;
     *head = (Head){s, size};
     s->blocks++;
-    s->bytes += (long)size;
+    long now = s->bytes += (long)size;
+    if (now > s->peak) s->peak = now; /* nearly: of two threads at once one may be lost */
     return head + 1;
 }
 
@@ -127,6 +129,8 @@ static const char *const PROGRAM[] = {
     "down: 20000",
     "Workspace bind: big as: #keep. Workspace unbind: #keep",
     "\"straße ÄÖ\" uppercase",
+    "(SystemNavigation default sendersOf: #add:) size",
+    "Tally compile: #twice source: \"twice => 2\". Tally new twice",
 };
 
 /* Every answer is one that a host has to expect; answers how many were BT_OK. */
@@ -171,6 +175,19 @@ static void ended(void *context, bt_result *result) {
     bt_result_free(result);
 }
 
+/* Of a class; in the memory of the tests. */
+static uint8_t *make_image(size_t *length) {
+    static const char TEXT[] = "Object subclass: Imaged\n  m: k => [:x | x + k]\n";
+    const CompileOptions options = {.name = "imaged"};
+    DiagList diags;
+    diag_list_init(&diags, NULL);
+    BcUnit *unit = compile_source(&options, TEXT, sizeof TEXT - 1, &diags);
+    diag_list_free(&diags);
+    uint8_t *image = bc_encode(unit, length);
+    bc_unit_free(unit);
+    return image;
+}
+
 /* Values, sessions, functions of the host, work without waiting, statistics. */
 static void run_calls(bt_vm *vm) {
     const bt_method methods[] = {{"twice:", twice, NULL}, {"fails", fails, NULL}};
@@ -189,6 +206,23 @@ static void run_calls(bt_vm *vm) {
     r = NULL;
     (void)bt_vm_eval(session, "Hosted fails", 12, NULL, &r);
     bt_result_free(r);
+    static const bt_source SOURCES[] = {{"down.bt", "Up subclass: Below\n  m => 1\n", 28},
+                                        {"up.bt", "Object subclass: Up\n  n => 2\n", 29},
+                                        {"bad.bt", "Object subclass: Bad\n  n => [\n", 30}};
+    bt_result *results[3] = {0};
+    (void)bt_vm_load(vm, SOURCES, 2, NULL, results);
+    for (int i = 0; i < 2; i++) bt_result_free(results[i]);
+    memset(results, 0, sizeof results);
+    (void)bt_vm_load(vm, SOURCES, 3, NULL, results);
+    for (int i = 0; i < 3; i++) bt_result_free(results[i]);
+    r = NULL;
+    size_t length;
+    uint8_t *image = make_image(&length);
+    for (size_t cut = 0; cut < 2; cut++) { /* whole, then damaged */
+        (void)bt_vm_load_image(vm, image, length - cut, &r);
+        bt_result_free(r);
+    }
+    free(image);
     bt_value *items[] = {bt_integer(vm, 7), bt_string(vm, "seven", 5),
                          bt_integer_from_text(vm, "123456789012345678901234567890")};
     bt_value *list = bt_list(vm, items, 3), *map = bt_dictionary(vm, items, 1);
@@ -242,6 +276,27 @@ START_TEST(heaps_are_counted) {
     ck_assert_int_gt(store.bytes, before + 5000000);
     evaluate(session, "big := nil", BT_OK, NULL);
     ck_assert_int_lt(store.bytes, before + 1000000);
+    bt_session_free(session);
+    bt_vm_free(vm);
+    is_empty(&store);
+}
+END_TEST
+
+/* Trees, IR and bytecode of a large text. */
+START_TEST(compilations_are_counted) {
+    enum { ITEMS = 50000 };
+    Store store = {0};
+    bt_vm *vm = vm_on(&store, 1);
+    bt_session *session = bt_session_new(vm);
+    char *text = malloc(3 * ITEMS + 16), *at = text;
+    at += sprintf(text, "x := #(");
+    for (int i = 0; i < ITEMS; i++) at += sprintf(at, "1, ");
+    strcpy(at - 2, ") +");
+    long before = store.bytes;
+    evaluate(session, text, BT_COMPILE_ERROR, NULL);
+    ck_assert_int_gt(store.peak, before + ITEMS * 40);
+    ck_assert_int_lt(store.bytes, before + 10000);
+    free(text);
     bt_session_free(session);
     bt_vm_free(vm);
     is_empty(&store);
@@ -390,6 +445,7 @@ END_TEST
 int main(void) {
     TTest const *const tests[] = {everything_goes_through_it_and_comes_back,
                                   heaps_are_counted,
+                                  compilations_are_counted,
                                   a_bound_is_an_error_of_the_program,
                                   failing_calls_are_errors,
                                   vms_keep_their_own,

@@ -30,9 +30,9 @@ static void parse_once(const char *text, size_t length, size_t limit, bool singl
     Arena arena;
     Intern intern;
     DiagList diags;
-    arena_init(&arena);
+    arena_init(&arena, NULL);
     arena.limit_bytes = limit;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     if (!intern_init(&intern, &arena) || !source_file_init(&file, "fuzz", text, length)) abort();
     ParseInput in = {&file, &arena, &intern, &diags};
     Module *module = single ? NULL : parse_module(&in);

@@ -87,7 +87,7 @@ static void check_fixture(const char *file, const char *text, size_t length) {
     char expect[64] = "";
     check(sscanf(text, "; expect: %63s", expect) == 1, file, "says what it expects");
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     IrUnit *unit = ir_parse(text, length, &diags);
     check(unit != NULL, file, "is text of the form");
     if (!unit)
@@ -144,7 +144,7 @@ static void check_damaged(const char *file, const char *text, size_t length, int
         memcpy(copy, text, length);
         for (uint64_t k = 1 + next_random(&state) % 3; k > 0; k--) damage(copy, &n, &state);
         DiagList diags;
-        diag_list_init(&diags);
+        diag_list_init(&diags, NULL);
         IrUnit *unit = ir_parse(copy, n, &diags);
         IrVerified *verified = unit ? ir_verify(unit, &diags) : NULL;
         if (verified) sound = emits_soundly(verified, &diags) || diag_error_count(&diags) > 0;
@@ -160,7 +160,7 @@ static void check_damaged(const char *file, const char *text, size_t length, int
 
 static void check_text(const char *name, const char *text, size_t length, bool verifies) {
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     IrUnit *unit = ir_parse(text, length, &diags);
     IrVerified *verified = unit ? ir_verify(unit, &diags) : NULL;
     check((verified != NULL) == verifies, name, verifies ? "passes" : "is refused");

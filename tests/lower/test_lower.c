@@ -147,7 +147,7 @@ static bool expectation_met(const Section *s, SourceFile *file, const DiagList *
 
 static void run(const Section *s) {
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     SourceFile file;
     source_file_init(&file, s->name, s->text, s->length);
     CompileOptions options = {.name = s->name,

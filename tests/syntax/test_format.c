@@ -42,7 +42,7 @@ static bool same(Buffer a, Buffer b) { return a.length == b.length && !memcmp(a.
 static Buffer format(const char *name, Buffer source) {
     Buffer out = {0};
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     out.bytes = format_source(name, source.bytes, source.length, &out.length, &diags);
     if (diags.counts[DIAG_WARNING])
         for (uint32_t i = 0; i < diags.count; i++)
@@ -71,7 +71,7 @@ typedef struct {
 
 static void lexed_init(Lexed *l, Buffer source) {
     memset(l, 0, sizeof *l);
-    arena_init(&l->arena);
+    arena_init(&l->arena, NULL);
     if (!intern_init(&l->intern, &l->arena)) abort();
     lexer_run(source.bytes, (uint32_t)source.length, &l->intern, &l->tokens);
 }

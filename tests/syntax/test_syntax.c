@@ -96,8 +96,8 @@ static bool check_parse(const Vector *vector) {
     Arena arena;
     Intern intern;
     DiagList diags;
-    arena_init(&arena);
-    diag_list_init(&diags);
+    arena_init(&arena, NULL);
+    diag_list_init(&diags, NULL);
     if (!intern_init(&intern, &arena) ||
         !source_file_init(&file, vector->name, vector->source, vector->source_length))
         abort();

@@ -246,7 +246,7 @@ static const char SOURCE[] = "Object subclass: Sample\n"
 static BcUnit *compiled(void) {
     CompileOptions options = {.name = "sample", .script = true};
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     BcUnit *unit = compile_source(&options, SOURCE, sizeof SOURCE - 1, &diags);
     for (uint32_t i = 0; i < diags.count; i++) printf("  %s\n", diags.items[i].message);
     diag_list_free(&diags);
@@ -255,7 +255,7 @@ static BcUnit *compiled(void) {
 
 static void test_round_trip(const BcUnit *unit, const uint8_t *image, size_t length) {
     char reason[200] = "";
-    BcUnit *back = bc_decode(image, length, reason, sizeof reason);
+    BcUnit *back = bc_decode(NULL, image, length, reason, sizeof reason);
     check(back != NULL, "an image is read back");
     if (!back) {
         printf("  %s\n", reason);
@@ -275,7 +275,7 @@ static void test_round_trip(const BcUnit *unit, const uint8_t *image, size_t len
 
 static bool refused(const uint8_t *image, size_t length, const char *because) {
     char reason[200] = "";
-    BcUnit *unit = bc_decode(image, length, reason, sizeof reason);
+    BcUnit *unit = bc_decode(NULL, image, length, reason, sizeof reason);
     if (unit) bc_unit_free(unit);
     return !unit && strstr(reason, because) != NULL;
 }
@@ -343,7 +343,7 @@ static void test_forgeries(const uint8_t *image, size_t length, unsigned rounds)
         uint64_t sum = checksum(copy + 32, length - 32);
         memcpy(copy + 24, &sum, 8);
         char reason[200] = "";
-        BcUnit *unit = bc_decode(copy, length, reason, sizeof reason);
+        BcUnit *unit = bc_decode(NULL, copy, length, reason, sizeof reason);
         all = all && (!unit || bc_check(unit, reason, sizeof reason));
         if (unit) {
             char *listing = bc_disassemble(unit);

@@ -214,25 +214,25 @@ END_TEST
 
 /* A unit of one function, a block or a script, with these instructions; NULL if linking refuses it. */
 static CodeUnit *link_code(BcFnKind kind, const Instr *code, uint32_t count, char *reason) {
-    BcUnit *u = calloc(1, sizeof *u);
+    BcUnit *u = memory_zalloc(NULL, sizeof *u);
     u->format_version = BC_FORMAT_VERSION;
     u->class_var_abi = BC_CLASS_VAR_ABI;
     u->script = BC_NONE;
     u->const_count = 1;
-    u->consts = calloc(1, sizeof *u->consts);
-    char *text = malloc(4);
+    u->consts = memory_zalloc(NULL, sizeof *u->consts);
+    char *text = memory_alloc(NULL, 4);
     memcpy(text, "name", 4);
     u->consts[0] = (BcConst){BC_SYMBOL, {.text = {text, 4}}};
     u->function_count = 1;
-    u->functions = calloc(1, sizeof *u->functions);
+    u->functions = memory_zalloc(NULL, sizeof *u->functions);
     BcFunction *f = u->functions;
     f->kind = (uint8_t)kind;
     f->register_count = 12;
     f->code_count = count;
-    f->code = malloc(count * sizeof *code);
+    f->code = memory_alloc(NULL, count * sizeof *code);
     memcpy(f->code, code, count * sizeof *code);
     f->site_count = 1;
-    f->sites = calloc(1, sizeof *f->sites);
+    f->sites = memory_zalloc(NULL, sizeof *f->sites);
     f->sites[0].capture = BC_NO_CAPTURE;
     if (kind != FN_BLOCK) u->script = 0;
     CodeUnit *unit = code_link(vm, u, true, reason, 256);

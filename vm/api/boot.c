@@ -15,7 +15,7 @@ static BcUnit *service_compile(BtVm *vm, const char *name, const char *source, s
                                DiagList *diags) {
     World *world = world_new(vm);
     if (!world) return NULL;
-    CompileOptions options = {.name = name, .world = world_interface(world)};
+    CompileOptions options = {.memory = vm->memory, .name = name, .world = world_interface(world)};
     BcUnit *unit = compile_source(&options, source, length, diags);
     world_free(world);
     return unit;
@@ -25,7 +25,7 @@ static BcUnit *service_compile_method(BtVm *vm, const char *class_name, bool cla
                                       size_t length, DiagList *diags) {
     World *world = world_new(vm);
     if (!world) return NULL;
-    CompileOptions options = {.name = class_name, .world = world_interface(world)};
+    CompileOptions options = {.memory = vm->memory, .name = class_name, .world = world_interface(world)};
     BcUnit *unit = compile_method_source(&options, class_name, class_side, source, length, diags);
     world_free(world);
     return unit;
@@ -34,7 +34,7 @@ static BcUnit *service_compile_method(BtVm *vm, const char *class_name, bool cla
 static bool load_library(BtVm *vm) {
     char reason[256] = "";
     size_t length = (size_t)(stdlib_image_end - stdlib_image_bytes);
-    BcUnit *bc = bc_decode_trusted(stdlib_image_bytes, length, reason, sizeof reason);
+    BcUnit *bc = bc_decode_trusted(vm->memory, stdlib_image_bytes, length, reason, sizeof reason);
     CodeUnit *unit = bc ? code_link(vm, bc, false, reason, sizeof reason) : NULL;
     if (unit && classes_install(vm, unit, true, reason, sizeof reason)) return true;
     vm_log(vm, "the built-in library cannot be loaded: %s", reason);

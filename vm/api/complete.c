@@ -236,7 +236,7 @@ static void walk(Walk *w, const char *text, uint32_t length) {
     Arena arena;
     Intern intern;
     TokenList tokens = {0};
-    arena_init(&arena);
+    arena_init(&arena, w->c->session->vm->memory);
     if (intern_init(&intern, &arena)) lexer_run(text, length, &intern, &tokens);
     for (uint32_t i = 0; i < tokens.count && tokens.items[i].kind != TOK_EOF; i++)
         step(w, &tokens.items[i], text);

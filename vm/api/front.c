@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include "vm/api/api_internal.h"
 
-static CompileOptions options_for(World *world, const char *name) {
-    return (CompileOptions){.name = name, .script = true, .world = world_interface(world)};
+static CompileOptions options_for(bt_vm *vm, World *world, const char *name) {
+    return (CompileOptions){
+        .memory = vm->memory, .name = name, .script = true, .world = world_interface(world)};
 }
 
 IrUnit *front_compile_to_ir(bt_vm *vm, const char *name, const char *source, size_t length, DiagList *diags) {
     World *world = world_new(vm->core);
     if (!world) return NULL;
-    CompileOptions options = options_for(world, name);
+    CompileOptions options = options_for(vm, world, name);
     IrUnit *unit = compile_to_ir(&options, source, length, diags);
     world_free(world);
     return unit;
@@ -20,7 +21,7 @@ IrUnit *front_compile_to_ir(bt_vm *vm, const char *name, const char *source, siz
 BcUnit *front_compile(bt_vm *vm, const char *name, const char *source, size_t length, DiagList *diags) {
     World *world = world_new(vm->core);
     if (!world) return NULL;
-    CompileOptions options = options_for(world, name);
+    CompileOptions options = options_for(vm, world, name);
     BcUnit *unit = compile_source(&options, source, length, diags);
     world_free(world);
     return unit;
@@ -30,7 +31,7 @@ BcUnit *front_compile_spoiled(bt_vm *vm, const char *name, const char *source, s
                               DiagList *diags) {
     World *world = world_new(vm->core);
     if (!world) return NULL;
-    CompileOptions options = options_for(world, name);
+    CompileOptions options = options_for(vm, world, name);
     options.spoil_methods = true;
     BcUnit *unit = compile_source(&options, source, length, diags);
     world_free(world);
@@ -58,7 +59,8 @@ bool front_listing(bt_session *session, const char *source, size_t length, DiagL
     BcText *names = binding_names(vm->memory, texts, count);
     *text = NULL;
     if (world && names) {
-        CompileOptions options = {.name = "input",
+        CompileOptions options = {.memory = vm->memory,
+                                  .name = "input",
                                   .script = true,
                                   .session = true,
                                   .bindings = names,

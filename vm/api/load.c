@@ -26,11 +26,13 @@ static void refuse(bt_result *r, const char *kind, const char *reason) {
 static void compile_text(Load *l, CompilerWorld world, size_t i) {
     const bt_source *s = &l->sources[i];
     DiagList diags;
-    diag_list_init(&diags);
-    CompileOptions options = {.name = s->name, .script = true, .spoil_methods = l->spoil, .world = world};
+    diag_list_init(&diags, l->vm->memory);
+    CompileOptions options = {
+        .memory = l->vm->memory, .name = s->name, .script = true, .spoil_methods = l->spoil, .world = world};
     l->units[i] = compile_source(&options, s->text, s->length, &diags);
     SourceFile file;
     bool named = source_file_init(&file, s->name, s->text, s->length);
+    file.memory = l->vm->memory;
     result_set_diagnostics(l->results[i], &diags, named ? &file : NULL);
     if (named) source_file_free(&file);
     if (!l->units[i]) refuse(l->results[i], "compile_error", "out of memory");
@@ -39,7 +41,7 @@ static void compile_text(Load *l, CompilerWorld world, size_t i) {
 
 static bool compile_all(Load *l) {
     World *world = world_new(l->vm);
-    Declared *declared = world ? declared_new(world_interface(world)) : NULL;
+    Declared *declared = world ? declared_new(l->vm->memory, world_interface(world)) : NULL;
     for (size_t i = 0; declared && i < l->count; i++)
         declared_add(declared, l->sources[i].text, l->sources[i].length);
     bool whole = declared != NULL;
@@ -116,7 +118,7 @@ bt_status bt_vm_load_image(bt_vm *vm, const void *bytes, size_t length, bt_resul
     bt_result *r = *result = result_new(vm, BT_OK);
     if (!r) return BT_NO_MEMORY;
     char reason[512] = "out of memory";
-    BcUnit *bc = bc_decode(bytes, length, reason, sizeof reason);
+    BcUnit *bc = bc_decode(vm->memory, bytes, length, reason, sizeof reason);
     if (!bc)
         return refuse(r, is_of_other_version(reason) ? "abi_mismatch" : "image_invalid", reason), r->status;
     BcUnit *units[] = {bc};

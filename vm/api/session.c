@@ -126,9 +126,10 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     World *world = world_new(s->vm->core);
     BcUnit *bc = NULL;
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, e->vm->memory);
     if (names && world) {
-        CompileOptions options = {.name = e->options->name ? e->options->name : "eval",
+        CompileOptions options = {.memory = e->vm->memory,
+                                  .name = e->options->name ? e->options->name : "eval",
                                   .script = true,
                                   .session = !e->options->main_process,
                                   .spoil_methods = e->options->spoil_methods != 0,
@@ -140,6 +141,7 @@ static BcUnit *compile_input(Evaluation *e, const char *source, size_t length) {
     }
     SourceFile file;
     bool named = source_file_init(&file, e->options->name ? e->options->name : "eval", source, length);
+    file.memory = e->vm->memory;
     result_set_diagnostics(e->result, &diags, named ? &file : NULL);
     if (named) source_file_free(&file);
     diag_list_free(&diags);

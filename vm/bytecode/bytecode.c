@@ -1,6 +1,5 @@
-/* Opcode tables and the life of a BcUnit: plain malloc'ed pieces, each owned by the structure that points to
+/* Opcode tables and the life of a BcUnit: pieces of native memory, each owned by the structure that points to
  * it. */
-#include <stdlib.h>
 #include <string.h>
 #include "vm/bytecode/bytecode.h"
 
@@ -26,69 +25,70 @@ void instr_operands(Instr i, const char *format, int64_t out[4]) {
     if (!wide && (format[3] == 'i' || format[3] == 'j')) out[3] = instr_sc(i);
 }
 
-static void free_text(BcText text) { free((char *)(uintptr_t)text.bytes); }
+static void free_text(const Memory *m, BcText text) { memory_free(m, (char *)(uintptr_t)text.bytes); }
 
-static void free_fields(BcField *fields, uint32_t count) {
+static void free_fields(const Memory *m, BcField *fields, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        free_text(fields[i].name);
-        free_text(fields[i].type);
+        free_text(m, fields[i].name);
+        free_text(m, fields[i].type);
     }
-    free(fields);
+    memory_free(m, fields);
 }
 
-static void free_methods(BcMethod *methods, uint32_t count) {
+static void free_methods(const Memory *m, BcMethod *methods, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        free_text(methods[i].selector);
-        free_text(methods[i].doc);
-        free_text(methods[i].source);
-        free_text(methods[i].class_name);
+        free_text(m, methods[i].selector);
+        free_text(m, methods[i].doc);
+        free_text(m, methods[i].source);
+        free_text(m, methods[i].class_name);
     }
-    free(methods);
+    memory_free(m, methods);
 }
 
-static void free_functions(BcFunction *functions, uint32_t count) {
+static void free_functions(const Memory *m, BcFunction *functions, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        free_text(functions[i].class_name);
-        free(functions[i].code);
-        free(functions[i].sites);
-        free(functions[i].regions);
-        free(functions[i].lines);
-        free(functions[i].captures);
+        free_text(m, functions[i].class_name);
+        memory_free(m, functions[i].code);
+        memory_free(m, functions[i].sites);
+        memory_free(m, functions[i].regions);
+        memory_free(m, functions[i].lines);
+        memory_free(m, functions[i].captures);
     }
-    free(functions);
+    memory_free(m, functions);
 }
 
-static void free_classes(BcClass *classes, uint32_t count) {
+static void free_classes(const Memory *m, BcClass *classes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        free_text(classes[i].name);
-        free_text(classes[i].superclass);
-        free_text(classes[i].doc);
-        free_text(classes[i].native_module);
-        free_fields(classes[i].fields, classes[i].field_count);
-        free_fields(classes[i].class_vars, classes[i].class_var_count);
-        free_methods(classes[i].methods, classes[i].method_count);
+        free_text(m, classes[i].name);
+        free_text(m, classes[i].superclass);
+        free_text(m, classes[i].doc);
+        free_text(m, classes[i].native_module);
+        free_fields(m, classes[i].fields, classes[i].field_count);
+        free_fields(m, classes[i].class_vars, classes[i].class_var_count);
+        free_methods(m, classes[i].methods, classes[i].method_count);
     }
-    free(classes);
+    memory_free(m, classes);
 }
 
 void bc_unit_free(BcUnit *unit) {
     if (!unit) return;
+    const Memory *m = unit->memory;
     if (unit->decoded) {
-        free(unit->block);
-        free(unit->image);
-        free(unit);
+        memory_free(m, unit->block);
+        memory_free(m, unit->image);
+        memory_free(m, unit);
         return;
     }
-    free_text(unit->name);
-    free_text(unit->source);
+    free_text(m, unit->name);
+    free_text(m, unit->source);
     for (uint32_t i = 0; i < unit->const_count; i++)
         if (unit->consts[i].kind != BC_INT && unit->consts[i].kind != BC_FLOAT)
-            free_text(unit->consts[i].u.text);
-    free(unit->consts);
-    free_functions(unit->functions, unit->function_count);
-    free_classes(unit->classes, unit->class_count);
-    free_methods(unit->extensions, unit->extension_count);
-    for (uint32_t i = 0; i < unit->binding_count; i++) free_text(unit->bindings[i]);
-    free(unit->bindings);
-    free(unit);
+            free_text(m, unit->consts[i].u.text);
+    memory_free(m, unit->consts);
+    free_functions(m, unit->functions, unit->function_count);
+    free_classes(m, unit->classes, unit->class_count);
+    free_methods(m, unit->extensions, unit->extension_count);
+    for (uint32_t i = 0; i < unit->binding_count; i++) free_text(m, unit->bindings[i]);
+    memory_free(m, unit->bindings);
+    memory_free(m, unit);
 }

@@ -3,7 +3,7 @@
  * processes.
  *
  * A BcUnit is what the compiler hands over: functions, constants, sites, class declarations. It is plain
- * malloc'd data owned by one BcUnit (bc_unit_free), position independent in the sense that everything is
+ * data owned by one BcUnit (bc_unit_free), position independent in the sense that everything is
  * named by index or by text.
  */
 #ifndef BT_BYTECODE_H
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "vm/bytecode/memory.h"
 #include "vm/bytecode/span.h"
 
 typedef uint64_t Instr;
@@ -196,6 +197,7 @@ typedef struct {
 
 typedef struct {
     uint32_t format_version, class_var_abi; /* 0 = missing */
+    const Memory *memory;                   /* of the unit and its pieces */
     BcText name;                            /* module name: file path or "eval" */
     BcText source;                          /* for diagnostics and compile:source:, may be empty */
     uint32_t const_count;
@@ -242,9 +244,11 @@ char *bc_disassemble(const BcUnit *unit);
  * verifies all of it and answers NULL with a reason (abi_mismatch or a fault) for anything hostile. The bytes
  * stay the caller's. */
 uint8_t *bc_encode(const BcUnit *unit, size_t *length);
-BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reason_size);
+BcUnit *bc_decode(const Memory *memory, const uint8_t *bytes, size_t length, char *reason,
+                  size_t reason_size);
 /* For the image inside this program, which passed bc_check when it was built: not checked again, not copied.
  * The bytes outlive the unit and are aligned for 64-bit words. */
-BcUnit *bc_decode_trusted(const uint8_t *bytes, size_t length, char *reason, size_t reason_size);
+BcUnit *bc_decode_trusted(const Memory *memory, const uint8_t *bytes, size_t length, char *reason,
+                          size_t reason_size);
 
 #endif

@@ -66,7 +66,7 @@ bool source_file_load(SourceFile *file, const char *path, const char **why) {
 }
 
 void source_file_free(SourceFile *file) {
-    free(file->line_starts);
+    memory_free(file->memory, file->line_starts);
     if (file->owns_text) free((void *)(uintptr_t)file->text);
     *file = (SourceFile){0};
 }
@@ -74,7 +74,7 @@ void source_file_free(SourceFile *file) {
 static bool build_line_table(SourceFile *file) {
     uint32_t lines = 1;
     for (uint32_t i = 0; i < file->length; i++) lines += file->text[i] == '\n';
-    file->line_starts = malloc(lines * sizeof *file->line_starts);
+    file->line_starts = memory_alloc(file->memory, lines * sizeof *file->line_starts);
     if (!file->line_starts) return false;
     file->line_count = lines;
     uint32_t line = 0;
@@ -145,23 +145,23 @@ size_t utf8_first_invalid(const char *text, size_t length) {
 /* ---- collecting
  * ------------------------------------------------------------------------------------------------ */
 
-void diag_list_init(DiagList *list) { *list = (DiagList){0}; }
+void diag_list_init(DiagList *list, const Memory *memory) { *list = (DiagList){.memory = memory}; }
 
 static void free_texts(Diag *diag) {
-    free(diag->message);
-    free(diag->help);
-    free(diag->label);
-    free(diag->other_label);
+    memory_free(diag->memory, diag->message);
+    memory_free(diag->memory, diag->help);
+    memory_free(diag->memory, diag->label);
+    memory_free(diag->memory, diag->other_label);
 }
 
 void diag_list_free(DiagList *list) {
     for (uint32_t i = 0; i < list->count; i++) free_texts(&list->items[i]);
-    free(list->items);
-    diag_list_init(list);
+    memory_free(list->memory, list->items);
+    diag_list_init(list, list->memory);
 }
 
 /* A cut text ends before the code point that did not fit. */
-static char *format_text(const char *format, va_list args) {
+static char *format_text(const Memory *memory, const char *format, va_list args) {
     char buffer[MESSAGE_MAX];
     int length = vsnprintf(buffer, sizeof buffer, format, args);
     if (length < 0) return NULL;
@@ -169,7 +169,7 @@ static char *format_text(const char *format, va_list args) {
     if (end == sizeof buffer - 1)
         while (end > 0 && ((unsigned char)buffer[end - 1] & 0xc0) == 0x80) end--;
     if (end > 0 && end < (size_t)length && ((unsigned char)buffer[end - 1] & 0xc0) == 0xc0) end--;
-    char *text = malloc(end + 1);
+    char *text = memory_alloc(memory, end + 1);
     if (!text) return NULL;
     memcpy(text, buffer, end);
     text[end] = '\0';
@@ -181,7 +181,7 @@ static bool make_room(DiagList *list) {
     if (list->count >= limit) return false;
     if (list->count < list->capacity) return true;
     uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
-    Diag *items = realloc(list->items, capacity * sizeof *items);
+    Diag *items = memory_realloc(list->memory, list->items, capacity * sizeof *items);
     if (!items) return false;
     list->items = items;
     list->capacity = capacity;
@@ -196,10 +196,10 @@ Diag *diag_add(DiagList *list, DiagSeverity severity, const char *category, Span
         return NULL;
     }
     Diag *diag = &list->items[list->count++];
-    *diag = (Diag){.severity = severity, .category = category, .span = span};
+    *diag = (Diag){.memory = list->memory, .severity = severity, .category = category, .span = span};
     va_list args;
     va_start(args, format);
-    diag->message = format_text(format, args);
+    diag->message = format_text(diag->memory, format, args);
     va_end(args);
     return diag;
 }
@@ -208,8 +208,8 @@ void diag_set_help(Diag *diag, const char *format, ...) {
     if (!diag) return;
     va_list args;
     va_start(args, format);
-    free(diag->help);
-    diag->help = format_text(format, args);
+    memory_free(diag->memory, diag->help);
+    diag->help = format_text(diag->memory, format, args);
     va_end(args);
 }
 
@@ -217,8 +217,8 @@ void diag_set_label(Diag *diag, const char *format, ...) {
     if (!diag) return;
     va_list args;
     va_start(args, format);
-    free(diag->label);
-    diag->label = format_text(format, args);
+    memory_free(diag->memory, diag->label);
+    diag->label = format_text(diag->memory, format, args);
     va_end(args);
 }
 
@@ -226,9 +226,9 @@ void diag_set_other(Diag *diag, Span span, const char *format, ...) {
     if (!diag) return;
     va_list args;
     va_start(args, format);
-    free(diag->other_label);
+    memory_free(diag->memory, diag->other_label);
     diag->other_span = span;
-    diag->other_label = format_text(format, args);
+    diag->other_label = format_text(diag->memory, format, args);
     va_end(args);
 }
 

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include "vm/bytecode/memory.h"
 #include "vm/bytecode/span.h"
 
 /* ORDER Severity: most severe first. */
@@ -28,6 +29,7 @@ typedef struct SourceFile {
     const char *name;
     const char *text;
     uint32_t length;
+    const Memory *memory;  /* of the line table; NULL after source_file_init, whoever has another sets it */
     uint32_t *line_starts; /* built by the first source_position call, NULL until then */
     uint32_t line_count;
     bool owns_text;
@@ -50,6 +52,7 @@ Span source_line(SourceFile *file, uint32_t line);
 size_t utf8_first_invalid(const char *text, size_t length);
 
 typedef struct Diag {
+    const Memory *memory; /* of the texts: the list's */
     DiagSeverity severity;
     const char
         *category; /* static text: "syntax", "lint", "unused", "dnu", "type", ... (the names @expect uses) */
@@ -62,6 +65,7 @@ typedef struct Diag {
 } Diag;
 
 typedef struct DiagList {
+    const Memory *memory; /* of items and texts */
     Diag *items;
     uint32_t count, capacity;
     uint32_t limit;                       /* at most so many kept; 0 = DIAG_DEFAULT_LIMIT */
@@ -71,7 +75,7 @@ typedef struct DiagList {
 
 #define DIAG_DEFAULT_LIMIT 1000u
 
-void diag_list_init(DiagList *list);
+void diag_list_init(DiagList *list, const Memory *memory);
 void diag_list_free(DiagList *list);
 static inline uint32_t diag_error_count(const DiagList *list) { return list->counts[DIAG_ERROR]; }
 static inline bool diag_has_errors(const DiagList *list) { return list->counts[DIAG_ERROR] != 0; }

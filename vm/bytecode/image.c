@@ -310,19 +310,24 @@ static bool decode_payload(BcUnit *unit, const uint8_t *bytes, size_t length) {
     uint64_t block = 0;
     visit_bytes(&c, &block, sizeof block);
     if (c.failed || block / GROWTH_MAX > length) return false;
-    c.block = unit->block = calloc(1, block + 1);
+    c.block = unit->block = memory_zalloc(unit->memory, block + 1);
     c.block_size = block;
     if (!c.block) return false;
     visit_unit(&c, unit);
     return !c.failed && c.used == length && c.block_used == block;
 }
 
-static BcUnit *decode(const uint8_t *bytes, size_t length, bool trusted, char *reason, size_t reason_size) {
-    BcUnit *unit = calloc(1, sizeof *unit);
-    if (!unit) return refuse(reason, reason_size, "out of memory");
+static BcUnit *decode(const Memory *memory, const uint8_t *bytes, size_t length, bool trusted, char *reason,
+                      size_t reason_size) {
+    BcUnit *unit = memory_zalloc(memory, sizeof *unit);
+    if (!unit) {
+        if (!trusted) memory_free(memory, (uint8_t *)(uintptr_t)bytes);
+        return refuse(reason, reason_size, "out of memory");
+    }
     *unit = (BcUnit){.format_version = BC_FORMAT_VERSION,
                      .class_var_abi = BC_CLASS_VAR_ABI,
                      .decoded = true,
+                     .memory = memory,
                      .image = trusted ? NULL : (uint8_t *)(uintptr_t)bytes};
     if (!decode_payload(unit, bytes, length))
         refuse(reason, reason_size, "the image is malformed");
@@ -332,15 +337,17 @@ static BcUnit *decode(const uint8_t *bytes, size_t length, bool trusted, char *r
     return NULL;
 }
 
-BcUnit *bc_decode(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
+BcUnit *bc_decode(const Memory *memory, const uint8_t *bytes, size_t length, char *reason,
+                  size_t reason_size) {
     if (!check_header(bytes, length, false, reason, reason_size)) return NULL;
-    uint8_t *copy = malloc(length);
+    uint8_t *copy = memory_alloc(memory, length);
     if (!copy) return refuse(reason, reason_size, "out of memory");
     memcpy(copy, bytes, length);
-    return decode(copy, length, false, reason, reason_size);
+    return decode(memory, copy, length, false, reason, reason_size);
 }
 
-BcUnit *bc_decode_trusted(const uint8_t *bytes, size_t length, char *reason, size_t reason_size) {
+BcUnit *bc_decode_trusted(const Memory *memory, const uint8_t *bytes, size_t length, char *reason,
+                          size_t reason_size) {
     if (!check_header(bytes, length, true, reason, reason_size)) return NULL;
-    return decode(bytes, length, true, reason, reason_size);
+    return decode(memory, bytes, length, true, reason, reason_size);
 }

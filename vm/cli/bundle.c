@@ -161,7 +161,7 @@ static bool load_module(bt_vm *vm, Reader *r) {
     char *name = get_text(r);
     uint64_t length = get_number(r, 8);
     const uint8_t *image = get_bytes(r, length);
-    BcUnit *unit = image ? bc_decode(image, (size_t)length, reason, sizeof reason) : NULL;
+    BcUnit *unit = image ? bc_decode(NULL, image, (size_t)length, reason, sizeof reason) : NULL;
     bool good = unit && front_define(vm, unit, reason, sizeof reason);
     if (!good) fail("module '%s' cannot be loaded: %s", name ? name : "?", reason);
     free(name);

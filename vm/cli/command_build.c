@@ -70,7 +70,7 @@ static void take_old_image(Build *b, size_t index) {
     ProjectFile *f = &b->project.files[index];
     char *path = image_path(b, f->path), reason[256];
     f->image = path && f->text ? read_image(path, &f->image_length) : NULL;
-    BcUnit *unit = f->image ? bc_decode(f->image, f->image_length, reason, sizeof reason) : NULL;
+    BcUnit *unit = f->image ? bc_decode(NULL, f->image, f->image_length, reason, sizeof reason) : NULL;
     free(path);
     if (unit && unit->source.length == f->length &&
         (!f->length || !memcmp(unit->source.bytes, f->text, f->length))) {

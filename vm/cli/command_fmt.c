@@ -58,7 +58,7 @@ static void format_file(Fmt *f, const char *path) {
         return;
     }
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     char *formatted = format_source(path, text, length, &new_length, &diags);
     if (!formatted) {
         f->unparsable++;

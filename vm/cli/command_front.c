@@ -15,7 +15,7 @@ static bool source_open(Source *s, const char *path) {
     memset(s, 0, sizeof *s);
     s->text = read_source(path, &s->length);
     if (!s->text) return false;
-    diag_list_init(&s->diags);
+    diag_list_init(&s->diags, NULL);
     if (source_file_init(&s->file, path, s->text, s->length)) return true;
     free(s->text);
     return fail("out of memory"), false;

@@ -231,7 +231,7 @@ static void meta_test(Run *r) {
 
 static void meta_codegen(Run *r) {
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, NULL);
     char *text = NULL;
     if (!front_listing(r->meta->session, r->operand, strlen(r->operand), &diags, &text)) {
         char *rendered = diag_render_all(&diags, NULL, DIAG_ERROR);

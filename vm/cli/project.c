@@ -18,7 +18,7 @@ bool project_open(Project *p, bt_vm *vm, const PathList *paths) {
     for (size_t i = 0; i < p->count; i++) {
         ProjectFile *f = &p->files[i];
         f->path = paths->items[i];
-        diag_list_init(&f->diags);
+        diag_list_init(&f->diags, NULL);
         f->text = read_source(f->path, &f->length);
         f->settled = !f->text;
         if (f->text)
@@ -82,7 +82,7 @@ static bool define_what_is_spoiled(Project *p, bool *defined, bool *spoiled) {
         char reason[512];
         if (f->settled || defined[i] || spoiled[i]) continue;
         spoiled[i] = true;
-        diag_list_init(&ignored);
+        diag_list_init(&ignored, NULL);
         BcUnit *unit = front_compile_spoiled(p->vm, f->path, f->text, f->length, &ignored);
         diag_list_free(&ignored);
         if (unit && front_define(p->vm, unit, reason, sizeof reason)) return true;

@@ -41,8 +41,8 @@ static void report_spoiled_file(TestRun *run, const bt_source *source, const bt_
     SourceFile file;
     DiagList diags;
     size_t reported = 0;
-    arena_init(&arena);
-    diag_list_init(&diags);
+    arena_init(&arena, NULL);
+    diag_list_init(&diags, NULL);
     bool ready = intern_init(&intern, &arena);
     if (ready && source_file_init(&file, source->name, source->text, source->length)) {
         const Module *m = parse_module(&(ParseInput){&file, &arena, &intern, &diags});

@@ -45,7 +45,7 @@ PRIM(prim_live_define) {
     char *source = native_text(p, args[1], &length), reason[256] = "";
     if (!source) return error_resource(p, NULL);
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, p->vm->memory);
     BcUnit *bc = p->vm->compiler.compile(p->vm, "classBuilder", source, length, &diags);
     memory_free(p->vm->memory, source);
     if (!bc) return compile_failed(p, class_name, selector, &diags);
@@ -108,7 +108,7 @@ PRIM(prim_live_compile) {
     char *source = native_text(p, args[1], &length), reason[256] = "";
     if (!source) return error_resource(p, NULL);
     DiagList diags;
-    diag_list_init(&diags);
+    diag_list_init(&diags, p->vm->memory);
     BcUnit *bc = p->vm->compiler.compile_method(p->vm, symbol_text(p->vm, c->name, NULL), class_side, source,
                                                 length, &diags);
     memory_free(p->vm->memory, source);

@@ -82,10 +82,12 @@ PRIM(prim_navigation_uses) {
     char *wanted = value_is_bytes(args[3]) ? native_text(p, args[3], &wanted_length) : NULL;
     if (!source || (value_is_bytes(args[3]) && !wanted)) {
         memory_free(p->vm->memory, source);
+        memory_free(p->vm->memory, wanted);
         return error_resource(p, NULL);
     }
     Uses u = {.vm = p->vm, .kinds = (uint32_t)value_to_int(args[2]), .wanted = wanted};
-    if (may_use(source, length, wanted)) (void)p->vm->compiler.uses(source, length, found_use, &u);
+    if (may_use(source, length, wanted))
+        (void)p->vm->compiler.uses(p->vm->memory, source, length, found_use, &u);
     (void)process_charge(p, (uint32_t)(1 + length / 16));
     PrimStatus status = u.failed ? error_resource(p, NULL) : uses_list(p, &u, result);
     memory_free(p->vm->memory, u.items);

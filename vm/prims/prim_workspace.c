@@ -160,9 +160,10 @@ static PrimStatus install_text(Process *p, const char *name, const char *source,
     DiagList diags;
     SourceFile file;
     char reason[512] = "";
-    diag_list_init(&diags);
+    diag_list_init(&diags, p->vm->memory);
     BcUnit *bc = p->vm->compiler.compile(p->vm, name, source, length, &diags);
     bool named_file = source_file_init(&file, name, source, length);
+    file.memory = p->vm->memory;
     CodeUnit *unit = bc ? code_link(p->vm, bc, false, reason, sizeof reason) : NULL;
     PrimStatus status;
     if (!bc) {
@@ -205,10 +206,11 @@ PRIM(prim_workspace_check) {
     char *source = native_text(p, args[1], &length), *name = native_text(p, args[2], &name_length);
     DiagList diags;
     SourceFile file;
-    diag_list_init(&diags);
+    diag_list_init(&diags, p->vm->memory);
     bool whole = source && name && p->vm->compiler.compile;
     BcUnit *bc = whole ? p->vm->compiler.compile(p->vm, name, source, length, &diags) : NULL;
     bool named_file = whole && source_file_init(&file, name, source, length);
+    file.memory = p->vm->memory;
     PrimStatus status = PRIM_OK;
     *result = V_TRUE;
     if (!bc) status = refused_by_compiler(p, &diags, named_file ? &file : NULL, result);
