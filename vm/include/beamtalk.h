@@ -210,8 +210,8 @@ BT_API bt_status bt_vm_send_class(bt_session *session, const char *class_name, c
 BT_API int bt_vm_class_responds(bt_vm *vm, const char *class_name, const char *selector);
 /* Drops all bindings of a session. */
 BT_API void bt_session_clear(bt_session *session);
-/* Stops the evaluation that runs now, if any: its call answers BT_INTERRUPTED, the session lives on. The only
- * call that may come from another thread while an evaluation of this session is under way. */
+/* Stops the evaluation that runs now, if any: its call answers BT_INTERRUPTED, the session lives on. From any
+ * thread; does not wait. */
 BT_API void bt_session_interrupt(bt_session *session);
 
 /* ---- values ----
