@@ -7,6 +7,7 @@
 #ifndef BT_VM_SPARE_BLOCK_H
 #define BT_VM_SPARE_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "vm/bytecode/memory.h"
