@@ -113,7 +113,7 @@ run_tests() {
     one "asan processes" bash "$cd_root/tests/processes/run.sh" "$cd_root/build-asan/beamtalk"
     echo "TSan, processes"
     build "$cd_root/build-tsan" tests -DCMAKE_BUILD_TYPE=Debug -DBT_SANITIZE=thread
-    programs "$cd_root/build-tsan" tsan 'sched|vectors|reentry|event_loop|embed_soak|allocator'
+    programs "$cd_root/build-tsan" tsan 'sched|vectors|reentry|event_loop|embed_soak|allocator|lending'
     if [ $long = 1 ]; then limit=2400 one "tsan embedding, 10 minutes" env EMBED_SECONDS=600 "$cd_root/build-tsan/test_embed_soak"; fi
     if [ $long = 1 ]; then one "tsan soak" bash -c 'SOAK_SECONDS=60 "$1/build-tsan/beamtalk" run "$1/tests/processes/soak.bt" 2>&1 | grep -v resident >"$2"; ! grep -q "WARNING: ThreadSanitizer" "$2" && echo "1 passed, 0 failed"' - "$cd_root" "$scratch/tsan-soak"; fi
     one "tsan class variables" bash "$cd_root/tests/classvars/run.sh" "$cd_root/build-tsan/beamtalk" 100
