@@ -272,7 +272,7 @@ static bool ensure_old(Process *p) {
     Heap *h = &p->heap;
     size_t words = promotable_words(h);
     if (h->old || !words) return true;
-    size_t size = gc_size_class(words * 4);
+    size_t size = gc_size_class(words * 2);
     h->old = h->old_top = spare_take(p->vm->memory, spares_of(p), &size);
     h->old_limit = h->old ? h->old + size : NULL;
     return h->old != NULL;
@@ -383,7 +383,7 @@ static bool move_all(Process *p, size_t size, SpareBlocks *spares) {
 
 bool gc_full(Process *p, size_t need) {
     Heap *h = &p->heap;
-    size_t used = gc_used_words(h), size = gc_size_class(used * 2);
+    size_t used = gc_used_words(h), size = gc_size_class(used + used / 2);
     if (!move_all(p, size, spares_of(p))) return false;
     size_t live = gc_used_words(h);
     /* The block was sized for the worst case: do not keep it for little. Without memory for a second round it
