@@ -254,10 +254,8 @@ static void drop_nursery(Process *p) {
 
 /* ---- minor ---- */
 
-static size_t young_words(const Heap *h) { return (size_t)(h->top - h->young) + h->fragment_words; }
-
 static size_t promotable_words(const Heap *h) {
-    return h->tenures ? young_words(h) : (size_t)(h->young_mark - h->young);
+    return h->tenures ? gc_young_words(h) : (size_t)(h->young_mark - h->young);
 }
 
 bool gc_must_be_full(const Process *p) {
@@ -303,7 +301,7 @@ static void minor_done(Process *p, size_t used, size_t survived, size_t need) {
 /* What has survived before is promoted, the rest moves to a fresh block. */
 static bool minor_aging(Process *p, size_t need) {
     Heap *h = &p->heap;
-    size_t used = young_words(h), size = used - promotable_words(h) + free_words_after(p, need);
+    size_t used = gc_young_words(h), size = used - promotable_words(h) + free_words_after(p, need);
     size = gc_size_class(size > h->young_target ? size : h->young_target);
     uint64_t *block = spare_take(p->vm->memory, spares_of(p), &size);
     if (!block) return false;
@@ -326,7 +324,7 @@ static bool minor_aging(Process *p, size_t need) {
 /* All that survives is promoted, and the block is used again unless a larger one is wanted. */
 static bool minor_tenuring(Process *p, size_t need) {
     Heap *h = &p->heap;
-    size_t used = young_words(h), least = free_words_after(p, need);
+    size_t used = gc_young_words(h), least = free_words_after(p, need);
     size_t size = (size_t)(h->young_end - h->young),
            wanted = least > h->young_target ? least : h->young_target;
     uint64_t *block = h->young;

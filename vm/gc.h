@@ -12,9 +12,10 @@
 
 /* Steps of block sizes: 32 words, doubled to 1 K, times 1.6 to a million, then a fifth more each. */
 size_t gc_size_class(size_t words);
-/* Words in use: nursery, old space and fragments. */
+/* Words in use outside the old space: nursery and fragments. */
+static inline size_t gc_young_words(const Heap *h) { return (size_t)(h->top - h->young) + h->fragment_words; }
 static inline size_t gc_used_words(const Heap *h) {
-    return (size_t)(h->top - h->young) + (size_t)(h->old_top - h->old) + h->fragment_words;
+    return gc_young_words(h) + (size_t)(h->old_top - h->old);
 }
 /* Both leave `need` words free. False: no memory; the heap is as before or, after a full one, without
  * nursery. */

@@ -318,17 +318,21 @@ static void sleep_parked(Scheduler *s, uint32_t parked, uint32_t running, bool d
     }
 }
 
+void sched_settle(Scheduler *s) {
+    Schedulers *all = s->vm->schedulers;
+    sched_cool(s);
+    spare_release(s->vm->memory, &s->spares);
+    stats_show(s);
+    if (!is_last_awake(all)) return;
+    io_console_flush(s->vm);
+    message_pools_trim(all);
+}
+
 void sched_park(Scheduler *s, const HostWait *wait) {
     Schedulers *all = s->vm->schedulers;
     uint32_t parked = s->lent_from ? PARK_LENT_WAITING : wait ? PARK_WAITING : PARK_PARKED;
     uint32_t running = s->lent_from ? PARK_LENT : PARK_RUNNING;
-    sched_cool(s);
-    spare_release(s->vm->memory, &s->spares);
-    stats_show(s);
-    if (is_last_awake(all)) {
-        io_console_flush(s->vm);
-        message_pools_trim(all);
-    }
+    sched_settle(s);
     int64_t deadline = wakes_at(s, wait);
     bool searched = s->searching;
     s->searching = false;

@@ -86,13 +86,6 @@ void completion_abandon(BtVm *vm, Completion *c) {
 
 /* ---- running a scheduler until something ends ---- */
 
-static bool has_ended(BtVm *vm, Value pid) {
-    Process *p = value_is_pid(pid) ? process_by_slot(vm, pid_slot(pid)) : NULL;
-    if (!p) return true;
-    uint64_t low = word128_peek(p->link.word).low;
-    return link_generation(low) != pid_generation(pid) || link_state(low) == RUN_FREE;
-}
-
 /* Nobody tells of the end of a process for which nobody sleeps: most end on this very thread. */
 static void park_until_ended(Scheduler *s, Value pid, int64_t deadline) {
     Schedulers *all = s->vm->schedulers;
@@ -102,9 +95,9 @@ static void park_until_ended(Scheduler *s, Value pid, int64_t deadline) {
     atomic_fetch_sub_explicit(&all->drivers, 1, memory_order_relaxed); /* relaxed: too late does no harm */
 }
 
-bool sched_drive(Scheduler *s, Value pid, int64_t deadline) {
+static bool drive(Scheduler *s, Value pid, int64_t deadline) {
     bool ended = false;
-    while (!(ended = has_ended(s->vm, pid)) && !sched_is_stopping(s->vm) && !is_over(deadline))
+    while (!(ended = process_has_ended(s->vm, pid)) && !sched_is_stopping(s->vm) && !is_over(deadline))
         if (!sched_step(s)) park_until_ended(s, pid, deadline);
     sched_stop_searching(s);
     return ended;
@@ -120,7 +113,7 @@ static bool drive_in_place(Scheduler *s, Value pid, int64_t deadline_us) {
     s->host_caller = NULL;
     s->host_depth++;
     bool ended = vm->schedulers->seeded ? seeded_drive(vm, pid, deadline_us)
-                                        : sched_drive(s, pid, deadline_us < 0 ? DEADLINE_NONE : deadline_us);
+                                        : drive(s, pid, deadline_us < 0 ? DEADLINE_NONE : deadline_us);
     s->host_depth--;
     s->host_caller = caller;
     s->runs_expired = runs_expired;
@@ -131,7 +124,7 @@ static bool drive_in_place(Scheduler *s, Value pid, int64_t deadline_us) {
 /* ---- a VM without threads ---- */
 
 static bool drive_borrowed(Scheduler *s, Value pid, int64_t deadline) {
-    bool ended = sched_drive(s, pid, deadline);
+    bool ended = drive(s, pid, deadline);
     sched_give_back(s);
     return ended;
 }

@@ -243,6 +243,8 @@ typedef struct HostWait {
 /* Sleeps until there is work, or a timer is due, or, with `wait`, something has ended. */
 void sched_park(Scheduler *s, const HostWait *wait);
 void sched_stop_searching(Scheduler *s);
+/* Before nobody runs it: gives back what only work needs, shows its counts. */
+void sched_settle(Scheduler *s);
 bool sched_work_is_visible(Schedulers *all);
 
 /* If nobody runs s, somebody comes and does, as a searcher. */
@@ -253,8 +255,6 @@ void sched_unpark(Schedulers *all, Scheduler *s);
 Scheduler *sched_borrow_driven(BtVm *vm);
 
 /* ---- sched_host.c ---- */
-/* Runs it until the process has ended (true), the time is over, or the VM stops. */
-bool sched_drive(Scheduler *s, Value pid, int64_t deadline_us);
 /* Something a host thread may wait for has happened. */
 void sched_notify_hosts(Schedulers *all);
 /* This thread runs s, or does no more. */

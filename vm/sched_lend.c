@@ -41,9 +41,7 @@ static void give_back_sleeping(Scheduler *s) {
     Schedulers *all = s->vm->schedulers;
     uint32_t home = s->lent_from;
     sched_publish_next(s);
-    sched_cool(s);
-    spare_release(s->vm->memory, &s->spares);
-    stats_show(s);
+    sched_settle(s);
     io_console_flush(s->vm);
     bool is_urgent = timers_next(&s->timers) < s->slept_until;
     s->lent_from = 0;
@@ -81,8 +79,7 @@ static void leave_driven(Scheduler *s) {
     bool searched = s->searching;
     s->searching = false;
     sched_publish_next(s);
-    sched_cool(s);
-    spare_release(s->vm->memory, &s->spares);
+    sched_settle(s);
     io_console_flush(s->vm);
     sched_own(s, false);
     poll_fd_arm(s->vm->poll, POLL_TIMERS, timers_next(&s->timers));

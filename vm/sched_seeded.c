@@ -99,13 +99,6 @@ static bool pass_time(Scheduler *s, struct Seeded *d) {
     return true;
 }
 
-static bool has_ended(BtVm *vm, Value pid) {
-    Process *p = value_is_pid(pid) ? process_by_slot(vm, pid_slot(pid)) : NULL;
-    if (!p) return true;
-    uint64_t low = word128_peek(p->link.word).low;
-    return link_generation(low) != pid_generation(pid) || link_state(low) == RUN_FREE;
-}
-
 /* One turn. False: nothing will ever happen. */
 static bool turn(BtVm *vm, Scheduler *s, struct Seeded *d) {
     tick(s, d);
@@ -119,7 +112,7 @@ static bool turn(BtVm *vm, Scheduler *s, struct Seeded *d) {
 bool seeded_drive(BtVm *vm, Value pid, int64_t deadline_us) {
     struct Seeded *d = vm->schedulers->seeded;
     for (;;) {
-        if (has_ended(vm, pid)) return true;
+        if (process_has_ended(vm, pid)) return true;
         if (sched_is_stopping(vm)) return false;
         if (deadline_us >= 0 && d->now_us >= deadline_us) return false;
         if (!turn(vm, &vm->schedulers->list[0], d)) return false;

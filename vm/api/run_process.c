@@ -57,13 +57,13 @@ RanKind run_process(BtVm *vm, const RunLimits *limits, Value callable, Value sel
     if (may != HOST_WAIT_OK) return may == HOST_WAIT_TOO_DEEP ? RAN_TOO_DEEP : RAN_FORBIDDEN;
     Completion *completion = memory_zalloc(vm->memory, sizeof *completion);
     if (!completion) return RAN_NO_MEMORY;
-    Scheduler *here = sched_here(vm), *borrowed = here ? NULL : sched_borrow(vm);
-    Process *p = process_for_run(vm, here ? here : borrowed, limits, completion);
+    Scheduler *borrowed = sched_borrow(vm), *s = borrowed ? borrowed : sched_here(vm);
+    Process *p = process_for_run(vm, s, limits, completion);
     if (!p) return sched_give_back(borrowed), memory_free(vm->memory, completion), RAN_NO_MEMORY;
     Value pid = p->pid;
     atomic_store(&limits->session->running, pid);
     (void)sched_wait_begin(vm, pid);
-    if (!process_start_from_host(p, here ? here : borrowed, callable, selector, args, argc)) {
+    if (!process_start_from_host(p, s, callable, selector, args, argc)) {
         sched_give_back(borrowed);
         not_running(vm, limits);
         return memory_free(vm->memory, completion), RAN_NO_MEMORY;
